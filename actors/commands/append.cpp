@@ -86,15 +86,16 @@ result<void> expect_whole(const std::filesystem::path& folder) {
               folder.string());
 }
 
-/// Fails unless parts are of a dataset, as it is now, or as it was before it
-/// grew if nothing is to be appended.
-result<void> expect_parts_of(const std::filesystem::path& parts,
-                             const dataset& data) {
+/// Whether parts are of a dataset as it is now.
+result<bool> are_parts_of(const std::filesystem::path& parts,
+                          const dataset& data) {
   GRAPHMILL_TRY(const auto book,
                 read_json(parts / "partitions.json", largest_book));
-  if (book.is_object()
-      && book.value("source_digest", nlohmann::json{}) == data.info().digest)
-    return ok();
+  return book.is_object()
+         && book.value("source_digest", nlohmann::json{}) == data.info().digest;
+}
+
+error other_parts(const std::filesystem::path& parts, const dataset& data) {
   return fail(ec::invalid_argument,
               "{} holds parts of another dataset than {}, or of another state "
               "of it; if that is the state before the last append, append "
@@ -133,13 +134,25 @@ result<int> run_append(const append_arguments& given) {
   GRAPHMILL_TRYV(expect_whole(given.dataset));
   std::vector<std::string> notes;
   std::string digest;
+  auto parts_grow = !given.parts.empty();
   {
     GRAPHMILL_TRY(const auto data, dataset::open(given.dataset));
     digest = data.info().digest;
-    if (appends) {
+    if (appends)
       GRAPHMILL_TRYV(expect_growable(data));
-      if (!given.parts.empty())
-        GRAPHMILL_TRYV(expect_parts_of(given.parts, data));
+    if (!given.parts.empty()) {
+      GRAPHMILL_TRY(const auto current, are_parts_of(given.parts, data));
+      if (appends && !current)
+        return other_parts(given.parts, data);
+      parts_grow = appends || !current;
+    }
+    if (!given.parts.empty() && !parts_grow) {
+      notes.push_back(fmt::format("{}: the parts of {} as it is now; nothing to "
+                                  "do",
+                                  given.parts.string(),
+                                  given.dataset.string()));
+      if (!given.json)
+        say("{}\n", notes.back());
     }
     if (!given.no_verify)
       GRAPHMILL_TRYV(verify_source(data, on_progress, stop));
@@ -160,7 +173,7 @@ result<int> run_append(const append_arguments& given) {
     }
   }
   line["digest"] = digest;
-  if (!given.parts.empty()) {
+  if (parts_grow) {
     GRAPHMILL_TRY(const auto data, dataset::open(given.dataset));
     GRAPHMILL_TRY(const auto parts,
                   grow_partitions(data, given.parts, on_progress, stop));

@@ -134,6 +134,19 @@ void add_no_label(CLI::App& app, std::vector<std::string>& values) {
     ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
 }
 
+void add_time_unit(CLI::App& app, time_unit& unit) {
+  app
+    .add_option("--time-unit", unit,
+                "What whole numbers count in --edge-time and --node-time: s, ms "
+                "or us since 1970, or step; default: told by their size where "
+                "that is clear")
+    ->transform(CLI::CheckedTransformer(
+      std::map<std::string, time_unit>{{"s", time_unit::seconds},
+                                       {"ms", time_unit::milliseconds},
+                                       {"us", time_unit::microseconds},
+                                       {"step", time_unit::steps}}));
+}
+
 void add_npy(command_line& cli, CLI::App& parent) {
   auto options = std::make_shared<npy_import_options>();
   auto flags = std::make_shared<change_flags>();
@@ -173,6 +186,12 @@ void add_npy(command_line& cli, CLI::App& parent) {
   add_sets(*app, "--regression-set",
            "As --regression, for the label set labels.SET.npy",
            options->regression_sets);
+  app->add_flag("--edge-time", options->edge_times,
+                "edge_time.npy has the times of edges, for sampler.time");
+  app->add_flag("--node-time", options->node_times,
+                "time.npy has the times of nodes, before which they do not "
+                "exist, for sampler.time");
+  add_time_unit(*app, options->times);
   add_no_label(*app, options->no_label);
   add_change_flags(*app, *flags);
   add_task_flags(*app, *flags);
@@ -193,7 +212,9 @@ void add_npy(command_line& cli, CLI::App& parent) {
     "                              train_idx.<set>.npy and so on, or those\n"
     "                              alone for another split of the labels;\n"
     "                              numbers with --regression-set <set>\n"
-    "  time.npy                    [N], for --split with --by time\n"
+    "  time.npy                    [N], for --split with --by time, or with\n"
+    "                              --node-time\n"
+    "  edge_time.npy               [E], with --edge-time, or for a task\n"
     "  edge_split.npy              [E], for a task of edges: 0, 1, 2 or -1\n"
     "                              for training, validation, test, none;\n"
     "                              with it edge_label.npy, edge_time.npy,\n"
@@ -312,16 +333,7 @@ void add_columns(CLI::App& app, csv_import_options& options) {
   add_column(app, "--node-time",
              "Times of nodes, before which they do not exist, for sampler.time",
              csv_role::node_time, options);
-  app
-    .add_option("--time-unit", options.times,
-                "What whole numbers count in --edge-time and --node-time: s, ms "
-                "or us since 1970, or step; default: told by their size where "
-                "that is clear")
-    ->transform(CLI::CheckedTransformer(
-      std::map<std::string, time_unit>{{"s", time_unit::seconds},
-                                       {"ms", time_unit::milliseconds},
-                                       {"us", time_unit::microseconds},
-                                       {"step", time_unit::steps}}));
+  add_time_unit(app, options.times);
   add_column(app, "--id", "Ids of nodes; default: id", csv_role::id, options);
   add_column(app, "--label", "Labels of nodes; default: label", csv_role::label,
              options);

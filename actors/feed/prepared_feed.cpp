@@ -69,8 +69,9 @@ result<void> check_form(const batch_form& form, const dataset_info& info) {
 result<void> check_times(const feed_request& request, const definition& def) {
   if (!def.sampler.is_timed())
     return ok();
-  const auto shuffled =
-    request.shuffled.value_or(request.phase == phase::train);
+  const auto shuffled = def.train.shuffle
+                        && request.shuffled.value_or(request.phase
+                                                     == phase::train);
   if (shuffled && !def.sampler.disjoint)
     return fail(ec::invalid_argument,
                 "without disjoint, all seeds of a step hear of what was before "

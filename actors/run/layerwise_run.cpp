@@ -100,8 +100,7 @@ bool has_outputs(const layerwise_config& config, const dataset_info& info) {
   if (config.outputs.empty())
     return false;
   const auto layout = make_layout(config.def, info);
-  return layout
-         && stored_outputs::are_in(config.outputs, layout.value(), info);
+  return layout && stored_outputs::are_in(config.outputs, layout.value(), info);
 }
 
 result<layerwise_model::outcome> outcome_of(const stored_outputs& stored,
@@ -169,9 +168,9 @@ result<layerwise_result> run_layerwise(layerwise_config config,
                               .stopped = [&guard] { return guard.stopped(); },
                               .on_progress = config.on_progress}));
   if (stored) {
-    GRAPHMILL_TRY(out.stored, stored_outputs::open(config.outputs,
-                                                   out.model->layout(),
-                                                   out.model->graph().info()));
+    GRAPHMILL_TRY(out.stored,
+                  stored_outputs::open(config.outputs, out.model->layout(),
+                                       out.model->graph().info()));
   }
   auto made = out.stored
                 ? outcome_of(*out.stored, out.model->layout().outputs.size())

@@ -197,8 +197,7 @@ rows_in_order(const run_setup& run, const member_config& member) {
     return std::shared_ptr<const seed_table>{};
   if (!predicts_outputs(run.def))
     return table_of(member.graph, run.evaluated);
-  return table_of(*member.graph,
-                  edges_of(output_blocks(member.graph->info())));
+  return table_of(*member.graph, edges_of(output_blocks(member.graph->info())));
 }
 
 /// What the steps of a piece of a pass give, at the most, unless one alone
@@ -280,8 +279,8 @@ prepare_member(const run_setup& run,
   } else {
     GRAPHMILL_TRY(out.seeds, seeds_of(run, out));
   }
-  out.outputs =
-    run.mode == run_mode::predict || run.mode == run_mode::predict_in_order;
+  out.outputs = run.outputs || run.mode == run_mode::predict
+                || run.mode == run_mode::predict_in_order;
   GRAPHMILL_TRY(const auto plan,
                 plan_run(out.def, out.graph->info(), out.graph->part_count()));
   GRAPHMILL_TRYV(settle_storage(out, run.storage, plan));

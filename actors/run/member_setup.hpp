@@ -46,6 +46,8 @@ struct run_setup {
   /// Of these: as which phase and epoch of a run neighbours are drawn.
   graphmill::phase drawn_as = graphmill::phase::test;
   std::int32_t drawn_in = 0;
+  /// Of mode evaluate: outputs of the rows are told in place of outcomes.
+  bool outputs = false;
   std::vector<named_tensor> weights; ///< Of modes evaluate and predict.
   storage_choice storage;            ///< Of this process.
   /// Of modes train, evaluate_together and predict_in_order: what the run goes

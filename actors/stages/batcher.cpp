@@ -40,8 +40,8 @@ private:
       auto& data = batch.data;
       data.labels.append(std::span{job.edges->classes});
       data.label_rows.append(std::span{job.edges->label_rows});
-      data.original_seeds.append(std::span{
-        config_.positions ? job.rows : job.edges->edge_ids});
+      data.original_seeds.append(
+        std::span{config_.positions ? job.rows : job.edges->edge_ids});
     }
     config_.counters->item_done(bytes);
     return assemble_answer{std::move(made).value()};

@@ -16,17 +16,20 @@ constexpr const char* additions_name = ".additions";
 
 result<void> write_additions(const dataset& before, const additions& what,
                              const additions_folders& folders,
-                             const progress_callback& on_progress) {
+                             const progress_callback& on_progress,
+                             const std::atomic<bool>* stop) {
   if (const auto* arrays = std::get_if<new_arrays>(&what))
-    return import_npy_additions(before.info(), *arrays, folders, on_progress);
+    return import_npy_additions(before, *arrays, folders, on_progress, stop);
   auto tables = std::get<csv_import_options>(what);
   tables.after = before.folder();
+  tables.stop = stop;
   return import_csv_additions(tables, folders, on_progress);
 }
 
 result<dataset_info> append_into(const dataset& before, const additions& what,
                                  const fs::path& folder,
-                                 const progress_callback& on_progress) {
+                                 const progress_callback& on_progress,
+                                 const std::atomic<bool>* stop) {
   const auto aside = folder / additions_name;
   const additions_folders folders{aside / "nodes", aside / "edges"};
   // One folder at a time: see `folder_builder`.
@@ -37,12 +40,12 @@ result<dataset_info> append_into(const dataset& before, const additions& what,
       return fail_errno(failed.value(), "cannot make the folder {}",
                         each.string());
   }
-  GRAPHMILL_TRYV(write_additions(before, what, folders, on_progress));
+  GRAPHMILL_TRYV(write_additions(before, what, folders, on_progress, stop));
   result<dataset_info> out = fail(ec::internal, "nothing was appended");
   {
     GRAPHMILL_TRY(const auto nodes, dataset::open(folders.nodes));
     GRAPHMILL_TRY(const auto edges, dataset::open(folders.edges));
-    out = write_grown_dataset(before, nodes, edges, folder, on_progress);
+    out = write_grown_dataset(before, nodes, edges, folder, on_progress, stop);
   }
   fs::remove_all(aside, failed);
   if (out && failed)
@@ -61,7 +64,7 @@ result<dataset_info> append_to_dataset(const fs::path& folder,
     // Opened with the lock, so that two who append do not lose what is new.
     GRAPHMILL_TRY(const auto before, dataset::open(folder));
     GRAPHMILL_TRYV(expect_growable(before));
-    GRAPHMILL_TRY(info, append_into(before, what, partial, on_progress));
+    GRAPHMILL_TRY(info, append_into(before, what, partial, on_progress, stop));
     return ok();
   };
   folder_preparation work{folder, present_folder::replace};

@@ -15,11 +15,13 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <fstream>
 #include <limits>
 #include <optional>
 #include <set>
 #include <string_view>
 #include <system_error>
+#include <tuple>
 #include <utility>
 
 namespace graphmill {
@@ -30,6 +32,7 @@ namespace {
 
 constexpr const char* growth_name = "growth.json";
 constexpr std::size_t largest_growth = std::size_t{1} << 24;
+constexpr std::size_t largest_import_record = std::size_t{1} << 28;
 constexpr const char* ids_name = "ids.txt";
 
 /// What stands in a dataset's folder and stays as it is.
@@ -134,7 +137,8 @@ public:
     : before_(before), nodes_(nodes), edges_(edges), folder_(folder),
       info_(before.info()) {}
 
-  result<dataset_info> run(const progress_callback& on_progress);
+  result<dataset_info> run(const progress_callback& on_progress,
+                           const std::atomic<bool>* stop);
 
 private:
   result<void> add_nodes(node_type_id type);
@@ -294,6 +298,12 @@ result<void> grower::add_ids(node_type_id type, const new_nodes_of_type& more,
   GRAPHMILL_TRY(const auto text,
                 read_text(fresh, std::numeric_limits<std::size_t>::max()));
   GRAPHMILL_TRY(const auto file, open_file(to / ids_name, O_WRONLY | O_APPEND));
+  // Other programs may end the last line without a line break.
+  std::ifstream last{from / ids_name, std::ios::binary};
+  if (last.seekg(-1, std::ios::end) && last.get() != '\n')
+    GRAPHMILL_TRYV(write_all(file.get(),
+                             std::as_bytes(std::span{std::string_view{"\n"}}),
+                             to / ids_name));
   return write_all(file.get(), std::as_bytes(std::span{text}), to / ids_name);
 }
 
@@ -387,11 +397,14 @@ result<void> grower::add_records() const {
     step.nodes += type.count;
   for (const auto& type : edges_.info().edge_types)
     step.edges += type.count;
+  GRAPHMILL_TRY(step.drops_self_loops, drops_self_loops(before_.folder()));
   steps.push_back(std::move(step));
   auto record = nlohmann::json::array();
   for (const auto& each : steps)
-    record.push_back(
-      {{"before", each.before}, {"nodes", each.nodes}, {"edges", each.edges}});
+    record.push_back({{"before", each.before},
+                      {"nodes", each.nodes},
+                      {"edges", each.edges},
+                      {"drops_self_loops", each.drops_self_loops}});
   return write_text(folder_ / growth_name, record.dump(2) + '\n');
 }
 
@@ -409,21 +422,27 @@ result<void> expect_types_of(const dataset_info& before,
   return ok();
 }
 
-result<dataset_info> grower::run(const progress_callback& on_progress) {
+result<dataset_info> grower::run(const progress_callback& on_progress,
+                                 const std::atomic<bool>* stop) {
   GRAPHMILL_TRYV(expect_types_of(before_.info(), nodes_.info()));
   GRAPHMILL_TRYV(expect_types_of(before_.info(), edges_.info()));
   const auto types = info_.node_types.size() + info_.edge_types.size();
   std::size_t done = 0;
-  const auto tell = [&] {
+  const auto tell = [&]() -> result<void> {
+    if (stop != nullptr && stop->load(std::memory_order_relaxed))
+      return fail(ec::cancelled, "stopped on request while arrays of {} were "
+                                 "written",
+                  before_.folder().string());
     if (on_progress)
       on_progress({.phase = "write arrays", .done = done++, .total = types});
+    return ok();
   };
   for (node_type_id t = 0; t < std::ssize(info_.node_types); ++t) {
-    tell();
+    GRAPHMILL_TRYV(tell());
     GRAPHMILL_TRYV(add_nodes(t));
   }
   for (edge_type_id e = 0; e < std::ssize(info_.edge_types); ++e) {
-    tell();
+    GRAPHMILL_TRYV(tell());
     GRAPHMILL_TRYV(add_edges(e));
   }
   GRAPHMILL_TRYV(add_records());
@@ -460,9 +479,78 @@ result<std::vector<growth>> read_growth(const fs::path& folder) {
                   "{} is damaged: copy it again, or import "
                   "all tables again",
                   path.string());
-    out.push_back({step["before"].get<std::string>(), *nodes, *edges});
+    const auto drops = step.value("drops_self_loops", nlohmann::json{});
+    out.push_back({step["before"].get<std::string>(), *nodes, *edges,
+                   drops.is_boolean() && drops.get<bool>()});
   }
   return out;
+}
+
+namespace {
+
+/// What records say that an import did with edges.
+struct imported_edges {
+  std::string joined_by; ///< An option that looks at all edges together.
+  bool drops_self_loops = false;
+};
+
+/// Adds what a record of options and sources says.
+void add_options(const nlohmann::json& options, imported_edges& to) {
+  if (!options.is_object())
+    return;
+  const auto says = [&options](const char* option, std::string_view word) {
+    const auto values = options.value(option, nlohmann::json{});
+    return values.is_array()
+           && std::any_of(values.begin(), values.end(),
+                          [&word](const auto& value) { return value == word; });
+  };
+  if (options.contains("undirected"))
+    to.joined_by = "--undirected";
+  if (says("duplicates", "drop") || says("duplicates", "sum"))
+    to.joined_by = "--duplicates";
+  to.drops_self_loops = to.drops_self_loops || says("self-loops", "drop");
+}
+
+/// Adds what the record of columns says, also of changes taken over by --like.
+void add_changes(const nlohmann::json& changes, imported_edges& to) {
+  if (!changes.is_object())
+    return;
+  const auto is_set = [&changes](const char* key) {
+    const auto value = changes.value(key, nlohmann::json{});
+    return value.is_boolean() && value.get<bool>();
+  };
+  if (is_set("all_undirected")
+      || !changes.value("undirected", nlohmann::json::array()).empty())
+    to.joined_by = "--undirected";
+  if (integer_of(changes.value("duplicates", nlohmann::json{})).value_or(0) > 0)
+    to.joined_by = "--duplicates";
+  to.drops_self_loops = to.drops_self_loops || is_set("drop_self_loops");
+}
+
+/// Appended datasets have no import.json. Nothing joined their edges, for they
+/// would not have grown; growth.json says what else there is to know.
+result<imported_edges> read_imported_edges(const fs::path& folder) {
+  imported_edges out;
+  for (const auto& [name, key, add] :
+       {std::tuple{"import.json", "options", add_options},
+        std::tuple{"columns.json", "changes", add_changes}}) {
+    const auto record = read_json(folder / name, largest_import_record);
+    if (!record && record.error().code != ec::not_found)
+      return record.error();
+    if (record && record->is_object())
+      add(record->value(key, nlohmann::json{}), out);
+  }
+  GRAPHMILL_TRY(const auto steps, read_growth(folder));
+  for (const auto& step : steps)
+    out.drops_self_loops = out.drops_self_loops || step.drops_self_loops;
+  return out;
+}
+
+} // namespace
+
+result<bool> drops_self_loops(const fs::path& folder) {
+  GRAPHMILL_TRY(const auto edges, read_imported_edges(folder));
+  return edges.drops_self_loops;
 }
 
 result<void> expect_growable(const dataset& data) {
@@ -478,6 +566,12 @@ result<void> expect_growable(const dataset& data) {
                 "{} has no digest, so damage to it could not be told from what "
                 "it is: import it with graphmill import",
                 where);
+  GRAPHMILL_TRY(const auto imported, read_imported_edges(data.folder()));
+  if (!imported.joined_by.empty())
+    return fail(ec::invalid_argument,
+                "{} was imported with {}, which looks at all edges together, "
+                "and only the new ones are read: import all tables again",
+                where, imported.joined_by);
   std::set<std::string> known(kept_names.begin(), kept_names.end());
   known.merge(std::set<std::string>{"dataset.json", "import.json", growth_name,
                                     "nodes", "edges"});
@@ -506,8 +600,9 @@ result<dataset_info> write_grown_dataset(const dataset& before,
                                          const dataset& nodes,
                                          const dataset& edges,
                                          const fs::path& folder,
-                                         const progress_callback& on_progress) {
-  return grower{before, nodes, edges, folder}.run(on_progress);
+                                         const progress_callback& on_progress,
+                                         const std::atomic<bool>* stop) {
+  return grower{before, nodes, edges, folder}.run(on_progress, stop);
 }
 
 } // namespace graphmill

@@ -4,6 +4,7 @@
 #include "messages/base/progress.hpp"
 #include "partition/dataset/dataset.hpp"
 
+#include <atomic>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -15,14 +16,22 @@ struct growth {
   std::string before; ///< The digest that it had.
   std::int64_t nodes = 0;
   std::int64_t edges = 0;
+  /// Whether the import left edges from a node to itself out: what is appended
+  /// later is to do so, too.
+  bool drops_self_loops = false;
 };
 
 /// Each time that the dataset of a folder grew, the first one first. Empty: it
 /// never did. Fails with `invalid_data` if the record is damaged.
 result<std::vector<growth>> read_growth(const std::filesystem::path& folder);
 
+/// Whether the import of a dataset left edges from a node to itself out, as
+/// far as its records say.
+result<bool> drops_self_loops(const std::filesystem::path& folder);
+
 /// Fails if a dataset has something that would be lost, or could not be
-/// continued: tasks of edges, and files that nothing here knows.
+/// continued: tasks of edges, edges that the import joined, and files that
+/// nothing here knows.
 result<void> expect_growable(const dataset& data);
 
 /// Writes a dataset with new nodes and edges behind those that it has, and its
@@ -32,10 +41,12 @@ result<void> expect_growable(const dataset& data);
 /// @param before As `expect_growable` demands.
 /// @param nodes, edges As `import_csv_additions` writes them.
 /// @param folder Existing; gets the new dataset.
+/// @param stop Set it to end with code `cancelled`; may be null.
 result<dataset_info> write_grown_dataset(const dataset& before,
                                          const dataset& nodes,
                                          const dataset& edges,
                                          const std::filesystem::path& folder,
-                                         const progress_callback& on_progress);
+                                         const progress_callback& on_progress,
+                                         const std::atomic<bool>* stop);
 
 } // namespace graphmill

@@ -1,7 +1,12 @@
 #include "partition/growing/new_arrays.hpp"
 
+#include "partition/dataset/meaning/feature_meaning.hpp"
+#include "partition/dataset/meaning/type_name.hpp"
 #include "partition/files/npy/npy.hpp"
+#include "partition/growing/grown_dataset.hpp"
 #include "partition/importers/npy/npy_values.hpp"
+#include "partition/importers/reverse.hpp"
+#include "partition/importers/row_norm.hpp"
 #include "partition/writing/dataset_writer.hpp"
 
 #include <algorithm>
@@ -74,41 +79,96 @@ result<void> check_rows_of(const node_type_info& type, const npy_array& rows) {
   return ok();
 }
 
-result<void> copy_rows(const npy_array& rows, std::int64_t width,
-                       node_type_id type, dataset_writer& writer) {
+/// How each row of a type was scaled by itself. Fails if that took all rows.
+result<row_norm> norm_of_rows(const feature_meaning& meaning,
+                              const std::string& type, const npy_array& rows) {
+  for (const auto norm : {row_norm::none, row_norm::l1, row_norm::l2})
+    if (meaning.scaled == to_string(norm) && meaning.fitted.empty()
+        && meaning.scale.empty())
+      return norm;
+  return fail(ec::invalid_argument,
+              "{}: features of type {} were {} when it was imported, which "
+              "the array cannot tell for new nodes; {}",
+              rows.path().string(), type,
+              meaning.fitted.empty() && meaning.scaled != to_string(row_norm::none)
+                ? fmt::format("scaled (--normalise {})", meaning.scaled)
+                : "fitted to all nodes",
+              "import everything again, or append text tables to an import of "
+              "text tables");
+}
+
+result<void> expect_going_on(const std::atomic<bool>* stop,
+                             const npy_array& array) {
+  if (stop == nullptr || !stop->load(std::memory_order_relaxed))
+    return ok();
+  return fail(ec::cancelled, "stopped on request while {} was read",
+              array.path().string());
+}
+
+result<void> copy_rows(const npy_array& rows, std::int64_t width, row_norm norm,
+                       node_type_id type, dataset_writer& writer,
+                       const std::atomic<bool>* stop) {
   const auto block = std::max<std::int64_t>(1, values_at_once / width);
   std::vector<float> values;
+  std::vector<double> wide;
   for (std::int64_t row = 0; row < rows.rows(); row += block) {
-    values.resize(
-      static_cast<std::size_t>(std::min(block, rows.rows() - row) * width));
+    GRAPHMILL_TRYV(expect_going_on(stop, rows));
+    const auto count =
+      static_cast<std::size_t>(std::min(block, rows.rows() - row) * width);
+    if (norm != row_norm::none) {
+      wide.resize(count);
+      GRAPHMILL_TRYV(copy_doubles(rows, row * width, wide));
+      normalise_rows(wide, width, norm);
+      GRAPHMILL_TRYV(writer.append_features(type, rounded(wide, values)));
+      continue;
+    }
+    values.resize(count);
     GRAPHMILL_TRYV(copy_floats(rows, row * width, values));
     GRAPHMILL_TRYV(writer.append_features(type, values));
   }
   return ok();
 }
 
+/// @param reverse -1: there is none.
 result<void> copy_ends(const npy_array& ends, edge_type_id type,
-                       dataset_writer& writer) {
+                       edge_type_id reverse, dataset_writer& writer,
+                       const std::atomic<bool>* stop) {
   const auto edges = ends.shape()[1];
   std::vector<std::int64_t> sources;
   std::vector<std::int64_t> destinations;
   for (std::int64_t edge = 0; edge < edges; edge += values_at_once) {
+    GRAPHMILL_TRYV(expect_going_on(stop, ends));
     const auto count =
       static_cast<std::size_t>(std::min(values_at_once, edges - edge));
     sources.resize(count);
     destinations.resize(count);
     GRAPHMILL_TRYV(copy_integers(ends, edge, sources));
     GRAPHMILL_TRYV(copy_integers(ends, edges + edge, destinations));
-    GRAPHMILL_TRYV(writer.append_edges(type, sources, destinations));
+    GRAPHMILL_TRYV(
+      append_both_ways(writer, type, reverse, sources, destinations));
   }
   return ok();
 }
 
-/// Fails if edges of a type have more than ends, or their reverses are missing.
-result<void> check_ends_of(const dataset_info& info, edge_type_id type,
-                           const std::vector<std::optional<npy_array>>& edges) {
+/// The type whose edges are those of another one, the other way round; types
+/// that are only called like that have other numbers of edges.
+std::optional<edge_type_id> reverse_of(const dataset_info& info,
+                                       edge_type_id type) {
   const auto& about = info.edge_types[static_cast<std::size_t>(type)];
-  const auto& ends = *edges[static_cast<std::size_t>(type)];
+  for (std::size_t i = 0; i < info.edge_types.size(); ++i)
+    if (const auto& other = info.edge_types[i];
+        other.name == type_name_for("rev_" + about.name)
+        && other.source == about.destination
+        && other.destination == about.source && other.count == about.count)
+      return static_cast<edge_type_id>(i);
+  return std::nullopt;
+}
+
+/// Fails if edges of a type have more than ends, or are made of those of
+/// another type.
+result<void> check_ends_of(const dataset_info& info, edge_type_id type,
+                           const npy_array& ends) {
+  const auto& about = info.edge_types[static_cast<std::size_t>(type)];
   const auto name = info.edge_type_name(type);
   if (ends.shape().size() != 2 || ends.shape()[0] != 2)
     return fail(ec::invalid_argument,
@@ -123,23 +183,26 @@ result<void> check_ends_of(const dataset_info& info, edge_type_id type,
                 about.weighted ? "weights"
                 : about.timed  ? "times"
                                : "features");
-  for (std::size_t i = 0; i < info.edge_types.size(); ++i)
-    if (info.edge_types[i].name == "rev_" + about.name
-        && info.edge_types[i].source == about.destination
-        && info.edge_types[i].destination == about.source && !edges[i])
+  for (edge_type_id forward = 0; forward < std::ssize(info.edge_types);
+       ++forward)
+    if (reverse_of(info, forward) == type)
       return fail(ec::invalid_argument,
-                  "{} has the reverse of {} as {}; give that an array, too",
-                  info.name, name,
-                  info.edge_type_name(static_cast<edge_type_id>(i)));
+                  "{}: {} has the edges of {} the other way round; give the "
+                  "array of that type alone, of which both are made",
+                  ends.path().string(), name, info.edge_type_name(forward));
   return ok();
 }
 
 } // namespace
 
-result<void> import_npy_additions(const dataset_info& before,
-                                  const new_arrays& arrays,
+result<void> import_npy_additions(const dataset& data, const new_arrays& arrays,
                                   const additions_folders& folders,
-                                  const progress_callback& on_progress) {
+                                  const progress_callback& on_progress,
+                                  const std::atomic<bool>* stop) {
+  const auto& before = data.info();
+  GRAPHMILL_TRY(const auto meanings,
+                read_feature_meanings(data.folder(), before));
+  GRAPHMILL_TRY(const auto drops, drops_self_loops(data.folder()));
   GRAPHMILL_TRY(
     const auto nodes,
     arrays_by_type(arrays.nodes, before.node_types.size(), "node", before.name,
@@ -152,6 +215,7 @@ result<void> import_npy_additions(const dataset_info& before,
                    [&](const auto& name) -> std::optional<std::int32_t> {
                      return before.find_edge_type(name);
                    }));
+  std::vector<row_norm> norms(nodes.size(), row_norm::none);
   dataset_info info;
   info.name = before.name;
   for (std::size_t t = 0; t < nodes.size(); ++t) {
@@ -160,37 +224,53 @@ result<void> import_npy_additions(const dataset_info& before,
     if (!nodes[t])
       continue;
     GRAPHMILL_TRYV(check_rows_of(type, *nodes[t]));
+    if (const auto meaning = meanings.find(type.name);
+        meaning != meanings.end())
+      GRAPHMILL_TRY(norms[t],
+                    norm_of_rows(meaning->second, type.name, *nodes[t]));
     info.node_types.back().count = nodes[t]->rows();
     info.node_types.back().feature_width = type.feature_width;
     info.node_types.back().feature_type = type.feature_type;
   }
-  const dataset_writer::options options{.on_progress = on_progress,
-                                        .needs_seeds = false};
+  dataset_writer::options options{.on_progress = on_progress,
+                                  .needs_seeds = false};
   GRAPHMILL_TRY(auto new_nodes,
                 dataset_writer::create(folders.nodes, info, options));
   for (std::size_t t = 0; t < nodes.size(); ++t)
     if (nodes[t])
       GRAPHMILL_TRYV(copy_rows(*nodes[t], before.node_types[t].feature_width,
-                               static_cast<node_type_id>(t), new_nodes));
+                               norms[t], static_cast<node_type_id>(t),
+                               new_nodes, stop));
   GRAPHMILL_TRYV(new_nodes.finish());
   for (std::size_t t = 0; t < nodes.size(); ++t)
     info.node_types[t] = {.name = before.node_types[t].name,
                           .count = before.node_types[t].count
                                    + info.node_types[t].count};
-  std::vector<edge_type_id> types;
+  struct given_edges {
+    const npy_array* ends;
+    edge_type_id type;
+    edge_type_id reverse = -1;
+  };
+  std::vector<given_edges> given;
+  const auto declare = [&](edge_type_id id) {
+    const auto& type = before.edge_types[static_cast<std::size_t>(id)];
+    info.edge_types.push_back({type.source, type.name, type.destination});
+    return static_cast<edge_type_id>(std::ssize(info.edge_types) - 1);
+  };
   for (std::size_t e = 0; e < edges.size(); ++e) {
     if (!edges[e])
       continue;
-    const auto& type = before.edge_types[e];
-    GRAPHMILL_TRYV(check_ends_of(before, static_cast<edge_type_id>(e), edges));
-    types.push_back(static_cast<edge_type_id>(e));
-    info.edge_types.push_back({type.source, type.name, type.destination});
+    const auto id = static_cast<edge_type_id>(e);
+    GRAPHMILL_TRYV(check_ends_of(before, id, *edges[e]));
+    given.push_back({&*edges[e], declare(id)});
+    if (const auto reverse = reverse_of(before, id))
+      given.back().reverse = declare(*reverse);
   }
+  options.edges.resize(info.edge_types.size(), {.drop_self_loops = drops});
   GRAPHMILL_TRY(auto new_edges,
                 dataset_writer::create(folders.edges, info, options));
-  for (std::size_t i = 0; i < types.size(); ++i)
-    GRAPHMILL_TRYV(copy_ends(*edges[static_cast<std::size_t>(types[i])],
-                             static_cast<edge_type_id>(i), new_edges));
+  for (const auto& [ends, type, reverse] : given)
+    GRAPHMILL_TRYV(copy_ends(*ends, type, reverse, new_edges, stop));
   GRAPHMILL_TRYV(new_edges.finish());
   return ok();
 }

@@ -5,6 +5,7 @@
 #include "partition/dataset/dataset.hpp"
 #include "partition/importers/csv/csv.hpp"
 
+#include <atomic>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -23,16 +24,19 @@ struct new_arrays {
   /// no split.
   std::vector<new_array> nodes;
   /// [2, new edges] Sources and destinations of an edge type, by ids: old ones,
-  /// and behind them those of new nodes.
+  /// and behind them those of new nodes. The edges of its reverse are made.
   std::vector<new_array> edges;
 };
 
-/// Writes new nodes and edges as `import_csv_additions` does. Fails for edges
-/// of types that have more than ends, such as weights.
+/// Writes new nodes and edges as `import_csv_additions` does. Rows of features
+/// are scaled as the import did. Fails for edges of types that have more than
+/// ends, such as weights, and for features that were fitted to all nodes.
 /// @param folders Existing and empty.
-result<void> import_npy_additions(const dataset_info& before,
+/// @param stop Set it to end with code `cancelled`; may be null.
+result<void> import_npy_additions(const dataset& before,
                                   const new_arrays& arrays,
                                   const additions_folders& folders,
-                                  const progress_callback& on_progress = {});
+                                  const progress_callback& on_progress,
+                                  const std::atomic<bool>* stop);
 
 } // namespace graphmill

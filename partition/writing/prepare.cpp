@@ -176,6 +176,20 @@ result<void> swap_folders(const fs::path& one, const fs::path& other) {
                     other.string());
 }
 
+/// Gives a folder the mode of the one that it replaces, and its owner and group
+/// where the system allows that.
+result<void> take_rights(const fs::path& from, const fs::path& to) {
+  struct stat about {};
+  if (::stat(from.c_str(), &about) != 0)
+    return fail_errno(errno, "cannot look at {}", from.string());
+  // Before the mode, of which it may clear bits.
+  if (::chown(to.c_str(), about.st_uid, about.st_gid) != 0)
+    (void)::chown(to.c_str(), static_cast<uid_t>(-1), about.st_gid);
+  if (::chmod(to.c_str(), about.st_mode & 07777) != 0)
+    return fail_errno(errno, "cannot change the mode of {}", to.string());
+  return ok();
+}
+
 /// The folder that a link leads to.
 result<fs::path> behind_link(const fs::path& target) {
   std::error_code failed;
@@ -275,7 +289,8 @@ private:
     begun_.emplace(begun{at, std::move(*lock)});
     GRAPHMILL_TRYV(remove_leftovers(at));
     GRAPHMILL_TRYV(check_wanted());
-    if (::mkdir(at.partial.c_str(), 0777) != 0)
+    // What stands in for a private folder is private from the start.
+    if (::mkdir(at.partial.c_str(), there ? 0700 : 0777) != 0)
       return fail_errno(errno, "cannot make the folder {}",
                         at.partial.string());
     return true;
@@ -286,6 +301,7 @@ private:
     GRAPHMILL_TRYV(check_wanted());
     GRAPHMILL_TRY(const auto there, is_there(at.target));
     if (there && replaces_) {
+      GRAPHMILL_TRYV(take_rights(at.target, at.partial));
       // What `clean` removes is the old folder from here on.
       GRAPHMILL_TRYV(swap_folders(at.partial, at.target));
     } else if (::rename(at.partial.c_str(), at.target.c_str()) != 0) {

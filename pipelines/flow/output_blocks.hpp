@@ -15,8 +15,8 @@ namespace graphmill {
 /// Consecutive rows of one edge type, by whose ends a run tells the outputs of
 /// all nodes of these types. Row i of a block has node i of either type. Of
 /// edges within a type it has the nodes 2 i and 2 i + 1, so that each is
-/// computed once. Where one end has fewer nodes, its last one is repeated. Value
-/// type.
+/// computed once. Where one end has fewer nodes, its last one is repeated.
+/// Value type.
 struct output_block {
   std::int32_t relation = 0; ///< Place in the task's `edge_types`.
   std::array<node_type_id, 2> types{};

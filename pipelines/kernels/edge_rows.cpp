@@ -26,41 +26,4 @@ void run(const edge_sum& task, std::int64_t begin, std::int64_t end,
   }
 }
 
-GRAPHMILL_CLONES
-void run(const edge_relu& task, std::int64_t begin, std::int64_t end,
-         matrix out) {
-  const auto width = task.x.columns;
-  for (auto i = begin; i < end; ++i) {
-    auto* row = out.row(i);
-    const auto* own = task.x.row(i);
-    for (std::int64_t c = 0; c < width; ++c)
-      row[c] = task.self * own[c];
-    for (auto e = task.indptr[i]; e < task.indptr[i + 1]; ++e) {
-      const auto scale = task.values == nullptr ? 1.0f : task.values[e];
-      const auto* x = task.x.row(task.columns[e]);
-      const auto* edge = task.edges.row(e);
-      for (std::int64_t c = 0; c < width; ++c) {
-        const auto sum = x[c] + edge[c];
-        row[c] = simd::fused(scale, sum > 0 ? sum : 0.0f, row[c]);
-      }
-    }
-  }
-}
-
-GRAPHMILL_CLONES
-void edge_relu_backward(const edge_relu& task, const_matrix gradient,
-                        std::int64_t begin, std::int64_t end, matrix edges) {
-  const auto width = task.x.columns;
-  for (auto i = begin; i < end; ++i) {
-    const auto* upstream = gradient.row(i);
-    for (auto e = task.indptr[i]; e < task.indptr[i + 1]; ++e) {
-      const auto scale = task.values == nullptr ? 1.0f : task.values[e];
-      const auto* x = task.x.row(task.columns[e]);
-      auto* edge = edges.row(e);
-      for (std::int64_t c = 0; c < width; ++c)
-        edge[c] = x[c] + edge[c] > 0 ? scale * upstream[c] : 0.0f;
-    }
-  }
-}
-
 } // namespace graphmill

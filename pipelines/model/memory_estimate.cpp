@@ -4,6 +4,7 @@
 #include "pipelines/definition/measured_seeds.hpp"
 #include "pipelines/definition/validation/validation.hpp"
 #include "pipelines/flow/negatives.hpp"
+#include "pipelines/kernels/edge_relu.hpp"
 #include "pipelines/kernels/model_layout.hpp"
 #include "pipelines/kernels/optimizer.hpp"
 
@@ -253,7 +254,7 @@ private:
   }
 
   /// What features of a relation's edges take besides: their sums, once for all
-  /// layers, or a row of each edge.
+  /// layers, or for each head of a layer; a row of each edge, or its bits.
   void add_edges(int l, std::size_t r, layer_floats& sum) const {
     const auto& relation = layout_.relations[r];
     const auto& layer = layout_.layers[l];
@@ -262,16 +263,29 @@ private:
     const auto width =
       double(layout_.parameters[static_cast<std::size_t>(layer.edge_weights[r])]
                .shape.back());
-    const auto of_edges = layout_.traits.attends() || layout_.adds_edges();
-    if (of_edges)
-      sum.kept += edges(r) * (width + double(layer.heads));
+    const auto features = double(relation.edge_width);
+    const auto rows = nodes(relation.destination, layout_.hops - l - 1);
+    if (layer.edge_scores[r] != absent) {
+      const auto of_heads = double(layer.heads) * features;
+      sum.kept += edges(r) * double(layer.heads) // Scores, and there and back
+                  + 2 * rows * of_heads          // sums for each head.
+                  + of_heads * width;
+      sum.transient += (1 + std::min(16.0, rows / 2048)) * of_heads * width;
+      return;
+    }
+    if (layout_.adds_edges()) {
+      sum.kept += edges(r) * double(edge_relu_bytes(std::int64_t(width))) / 4
+                  + (features + 1) * (width + 16);
+      sum.transient +=
+        std::min(16.0, rows / 256 + 1) * (features + 1) * (width + 16);
+      return;
+    }
+    if (layout_.traits.attends())
+      sum.kept += edges(r) * width;
     else if (l == 0)
-      sum.kept += nodes(relation.destination, layout_.hops - 1)
-                  * double(relation.edge_width);
-    const auto rows =
-      of_edges ? edges(r) : nodes(relation.destination, layout_.hops - l - 1);
-    sum.transient +=
-      std::min(16.0, rows / 2048) * double(relation.edge_width) * width;
+      sum.kept += nodes(relation.destination, layout_.hops - 1) * features;
+    const auto summed = layout_.traits.attends() ? edges(r) : rows;
+    sum.transient += std::min(16.0, summed / 2048) * features * width;
   }
 
   void add_relation(int l, std::size_t r, layer_floats& sum) const {

@@ -100,18 +100,14 @@ void tell(const evaluate_options& options, nlohmann::json told,
 
 result<int> evaluate(const evaluate_options& options) {
   GRAPHMILL_TRY(auto run, open_finished_run(options));
-  run.config.mode = run_mode::evaluate;
-  run.config.evaluated = options.split == "train"        ? split::train
-                         : options.split == "validation" ? split::validation
-                                                         : split::test;
+  go_over(run, options.split == "train"        ? split::train
+               : options.split == "validation" ? split::validation
+                                               : split::test);
   if (options.scores)
     run.config.def.evaluate.scores = true;
   GRAPHMILL_TRYV(
     check_split(run.config, options.scores || !run.threshold.empty()));
-  // So that numbers are those that the run ends with.
-  const auto as = drawn_as(run.config.evaluated);
-  run.config.drawn_as = as;
-  run.config.drawn_in = drawn_in(run.folder, run.config.evaluated);
+  const auto as = run.config.drawn_as;
   run_reporter reporter{nullptr, show_progress(options.quiet), nullptr};
   reporter.call_work("evaluate " + options.split);
   run.config.observer = reporter.observer();

@@ -39,6 +39,7 @@ struct predict_options : finished_run_options {
   std::string out = "predictions.npy";
   std::string nodes;    ///< A file; empty: all of the target type.
   std::string pairs;    ///< A file of edges, for a task of edges.
+  std::string split;    ///< Whose edges are predicted; empty: of none.
   std::int64_t top = 0; ///< Links of each node; 0: none are searched for.
   std::string end; ///< Of links, which is searched for; empty: the default.
   std::string edge_type; ///< Of links; empty: all of the task.
@@ -309,26 +310,29 @@ private:
   prediction_files files_;
 };
 
-/// Of a run that has learnt a task of edges: listed edges, the likeliest links,
-/// or embeddings.
+/// Of a run that has learnt a task of edges: listed edges, those of a split,
+/// the likeliest links, or embeddings.
 result<int> predict_task(const predict_options& options, finished_run& run) {
   const auto refuse = [&](const std::string& what) {
     return fail(ec::invalid_argument, "{} has learnt the task {} of edges, {}",
                 options.run, in_quotes(run.config.def.task), what);
   };
   const auto embeds = options.all || options.embeddings;
-  if (options.pairs.empty() && options.top == 0 && !embeds)
+  const auto lists = !options.pairs.empty() || !options.split.empty();
+  if (!lists && options.top == 0 && !embeds)
     return refuse("and predicts those that --pairs lists, in a CSV with the "
-                  "columns source and destination; the likeliest links of each "
-                  "node, with --top; or embeddings, with --all");
+                  "columns source and destination; those of a --split; the "
+                  "likeliest links of each node, with --top; or embeddings, "
+                  "with --all");
   if (options.logits)
     return refuse("for which there are no --logits: leave it out");
-  if (options.probabilities && options.pairs.empty())
-    return refuse("and --probabilities are of edges that --pairs lists");
-  if (embeds
-      && (options.top != 0 || !options.nodes.empty() || !options.pairs.empty()))
+  if (options.probabilities && !lists)
+    return refuse("and --probabilities are of edges that --pairs lists, or of "
+                  "those of a --split");
+  if (embeds && (options.top != 0 || !options.nodes.empty() || lists))
     return refuse("and --all and --embeddings write those of all nodes, and "
-                  "nothing else: leave --nodes, --pairs and --top out");
+                  "nothing else: leave --nodes, --pairs, --split and --top "
+                  "out");
   if (embeds && options.neighbours == "sampled")
     return refuse("whose embeddings take all neighbours: leave --neighbours "
                   "sampled out");
@@ -360,6 +364,7 @@ result<int> predict_task(const predict_options& options, finished_run& run) {
     return 0;
   }
   GRAPHMILL_TRYV(predict_edges({.edges = options.pairs,
+                                .split = options.split,
                                 .out = options.out,
                                 .nodes_by = options.nodes_by,
                                 .probabilities = options.probabilities,
@@ -375,11 +380,15 @@ result<int> predict(const predict_options& options) {
   run.config.def.evaluate.scores = false; // Nothing is evaluated.
   if (!run.config.def.task.empty())
     return predict_task(options, run);
-  if (!options.pairs.empty() || options.top != 0)
+  const auto* of_edges = !options.pairs.empty()   ? "pairs"
+                         : !options.split.empty() ? "split"
+                         : options.top != 0       ? "top"
+                                                  : nullptr;
+  if (of_edges != nullptr)
     return fail(ec::invalid_argument,
                 "--{} is for a run of a task of edges, and {} has learnt "
                 "nodes: name them with --nodes",
-                options.pairs.empty() ? "top" : "pairs", options.run);
+                of_edges, options.run);
   if (!options.all && !options.embeddings_of.empty())
     return fail(ec::invalid_argument, embeddings_of_batches);
   if (!options.all && !options.scratch.empty())
@@ -450,6 +459,14 @@ void add_predict_command(command_line& cli) {
     "and destination, and type where there are several edge types. --out is a "
     "CSV of the same edges, each with its score, class, labels or numbers");
   pairs->excludes(nodes);
+  add_split_option(
+    *command, options->split,
+    "Of a run that has learnt a task of edges: predict the edges "
+    "of a split, each by its own features and time. Neighbours "
+    "are those of `graphmill evaluate`. --out is a CSV with a "
+    "line for each, in the order of the split");
+  auto* rows = command->get_option("--split");
+  rows->excludes(nodes)->excludes(pairs);
   auto* top =
     command
       ->add_option("--top", options->top,
@@ -458,7 +475,7 @@ void add_predict_command(command_line& cli) {
                    "--out is a CSV with a line for each")
       ->type_name("K")
       ->check(CLI::Range(std::int64_t{1}, most_links));
-  top->excludes(pairs);
+  top->excludes(pairs)->excludes(rows);
   command
     ->add_option("--end", options->end,
                  "With --top: which end of links is found. Nodes are sources, "

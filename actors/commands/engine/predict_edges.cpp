@@ -10,7 +10,9 @@
 #include "actors/run/run_reporter.hpp"
 #include "messages/base/pluralized.hpp"
 #include "partition/files/file_io.hpp"
+#include "pipelines/definition/measured_seeds.hpp"
 #include "pipelines/definition/yaml/problem.hpp"
+#include "pipelines/flow/seed_table.hpp"
 #include "pipelines/kernels/cross_entropy.hpp"
 #include "pipelines/kernels/parameters.hpp"
 #include "pipelines/model/layerwise/pair_scores.hpp"
@@ -24,6 +26,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cmath>
 #include <cstddef>
@@ -41,24 +44,26 @@ namespace graphmill {
 
 namespace {
 
-/// Outputs of batches, by the positions of edges in the list.
+/// Outputs of batches, by the positions of edges in the list or split.
 struct edge_outputs {
   std::vector<std::int64_t> classes;
   std::vector<float> logits; ///< [edges, columns]
   std::size_t columns = 0;
+  bool links = false; ///< Scores of negatives follow that of an edge.
 
-  explicit edge_outputs(std::size_t edges) : classes(edges) {}
+  edge_outputs(std::size_t edges, bool links) : classes(edges), links(links) {}
 
   void take(const step_result& told) {
     const auto& ids = *told.original_seeds;
     if (ids.empty())
       return;
-    columns = told.output->logits.size() / ids.size();
+    const auto given = told.output->logits.size() / ids.size();
+    columns = links ? 1 : given;
     logits.resize(classes.size() * columns);
     for (std::size_t i = 0; i < ids.size(); ++i) {
       const auto edge = static_cast<std::size_t>(ids[i]);
       classes[edge] = told.output->predictions[i];
-      std::copy_n(told.output->logits.data() + i * columns, columns,
+      std::copy_n(told.output->logits.data() + i * given, columns,
                   logits.data() + edge * columns);
     }
   }
@@ -67,9 +72,9 @@ struct edge_outputs {
   void take(std::vector<float> all) {
     columns = classes.empty() ? 0 : all.size() / classes.size();
     logits = std::move(all);
-    argmax({logits.data(), std::ssize(classes),
-            static_cast<std::int64_t>(columns)},
-           classes);
+    argmax(
+      {logits.data(), std::ssize(classes), static_cast<std::int64_t>(columns)},
+      classes);
   }
 
   std::span<const float> of(std::size_t edge) const {
@@ -87,6 +92,64 @@ std::vector<double> softmax_of(std::span<const float> logits) {
     one /= sum;
   return out;
 }
+
+/// The edges of a split, in its order.
+class edges_of_split {
+public:
+  /// @param graph With a chosen task.
+  /// @param names By node type; null: nodes have numbers alone.
+  static result<edges_of_split>
+  open(const partitioned_graph& graph, split which,
+       std::span<const std::shared_ptr<const table_ids>> names) {
+    edges_of_split out;
+    out.graph_ = std::make_shared<const partitioned_graph>(graph);
+    out.rows_ = table_of(out.graph_, which);
+    out.names_ = names;
+    out.originals_.resize(names.size());
+    if (graph.keeps_ids())
+      return out;
+    for (const auto& ends : out.rows_->edges->ends)
+      for (const auto type : ends) {
+        auto& originals = out.originals_[static_cast<std::size_t>(type)];
+        if (!originals.empty())
+          continue;
+        GRAPHMILL_TRY(const auto order, graph.order(type));
+        originals.resize(order.size());
+        for (std::size_t id = 0; id < order.size(); ++id)
+          originals[static_cast<std::size_t>(order[id])] =
+            static_cast<node_id>(id);
+      }
+    return out;
+  }
+
+  std::size_t count() const { return static_cast<std::size_t>(rows_->rows()); }
+
+  /// Source, destination and edge type.
+  std::array<std::string, 3> texts(std::size_t edge) const {
+    const auto row = static_cast<seed_row>(edge);
+    const auto& info = graph_->info();
+    return {name_of(0, row), name_of(1, row),
+            info.edge_type_name(
+              chosen_task(info)->edge_types[rows_->edges->relation(row)])};
+  }
+
+private:
+  std::string name_of(std::size_t end, seed_row row) const {
+    const auto& column = rows_->columns[end];
+    const auto type = static_cast<std::size_t>(column.type_of(row));
+    const auto& originals = originals_[type];
+    const auto node = column.node_of(row);
+    const auto id =
+      originals.empty() ? node : originals[static_cast<std::size_t>(node)];
+    return names_[type] ? names_[type]->of(id) : std::to_string(id);
+  }
+
+  std::shared_ptr<const partitioned_graph> graph_;
+  std::shared_ptr<const seed_table> rows_;
+  std::span<const std::shared_ptr<const table_ids>> names_;
+  /// By node type, original ids by global ones; empty: they are the same.
+  std::vector<std::vector<node_id>> originals_;
+};
 
 /// The table of what was predicted.
 class edge_table {
@@ -188,8 +251,7 @@ result<void> score(std::span<const named_edge> edges,
     rows.push_back(from.stored.at(place));
   GRAPHMILL_TRY(auto logits,
                 score_pairs(from.layout, parameters, rows, edges,
-                            usable_processors(),
-                            [&signals, &memory] {
+                            usable_processors(), [&signals, &memory] {
                               memory.sample();
                               return signals.count() != 0;
                             }));
@@ -197,12 +259,10 @@ result<void> score(std::span<const named_edge> edges,
   return ok();
 }
 
-result<run_result> predict_batches(std::vector<named_edge> edges,
-                                         local_run_config& config, bool quiet,
-                                         std::optional<signal_watch>& signals,
-                                         edge_outputs& outputs) {
-  config.mode = run_mode::predict;
-  config.edges = std::move(edges);
+/// @param config With its mode, and what to predict.
+result<run_result> predict_batches(local_run_config& config, bool quiet,
+                                   std::optional<signal_watch>& signals,
+                                   edge_outputs& outputs) {
   run_reporter reporter{nullptr, show_progress(quiet), nullptr};
   reporter.call_work("predict");
   config.observer = reporter.observer();
@@ -223,13 +283,17 @@ result<void> predict_edges(const edge_prediction_request& request,
   GRAPHMILL_TRY(const auto whole, partitioned_graph::open(config.data));
   GRAPHMILL_TRY(const auto graph, choose_target(whole, config.def));
   const auto& info = graph.info();
-  if (config.def.decoder.edge_features)
+  const auto rows = split_of(
+    measured_split_named(request.split).value_or(measured_split::none));
+  if (config.def.decoder.edge_features && !rows)
     return fail(ec::invalid_argument,
                 "the decoder of run {} reads the features of the edges "
                 "themselves (`decoder.edge_features`), and a list of pairs has "
-                "none; `graphmill evaluate` measures the splits of the dataset",
+                "none; predict the edges of a split, by --split test",
                 in_quotes(config.def.name));
-  const auto& target = info.node_types[static_cast<std::size_t>(info.target)];
+  auto target = info.node_types[static_cast<std::size_t>(info.target)];
+  if (config.learnt) // Other data may call classes otherwise.
+    target.class_names = config.learnt->names;
   const auto& task = task_of(target);
   if (request.probabilities && !task.decides)
     return fail(ec::invalid_argument,
@@ -242,12 +306,25 @@ result<void> predict_edges(const edge_prediction_request& request,
                                                 static_cast<node_type_id>(t)));
     names.push_back(std::move(of_type));
   }
-  GRAPHMILL_TRY(auto listed,
-                read_edge_list(request.edges, info, names, request.nodes_by));
+  edge_list_file listed;
+  edges_of_split own;
+  if (rows) {
+    GRAPHMILL_TRY(own, edges_of_split::open(graph, *rows, names));
+    if (own.count() == 0)
+      return fail(ec::invalid_argument,
+                  "the task {} of {} has no edges in the split {}; `graphmill "
+                  "inspect` shows how many there are in each",
+                  in_quotes(config.def.task), in_quotes(info.name),
+                  request.split);
+  } else {
+    GRAPHMILL_TRY(listed,
+                  read_edge_list(request.edges, info, names, request.nodes_by));
+  }
+  const auto count = rows ? own.count() : listed.edges.size();
   GRAPHMILL_TRY(auto file, scratch_file::create(request.out));
-  edge_outputs outputs{listed.edges.size()};
+  edge_outputs outputs{count, task.outcomes == outcome_form::ranks};
   std::optional<opened_outputs> stored;
-  if (!request.computes) {
+  if (!request.computes && !rows) {
     GRAPHMILL_TRY(stored, outputs_before(run, info));
   }
   const auto began = std::chrono::steady_clock::now();
@@ -255,36 +332,48 @@ result<void> predict_edges(const edge_prediction_request& request,
   run_result done;
   if (stored) {
     memory_probe memory;
-    GRAPHMILL_TRYV(score(listed.edges, *stored, run, info,
-                         signals.emplace(), memory, outputs));
+    GRAPHMILL_TRYV(score(listed.edges, *stored, run, info, signals.emplace(),
+                         memory, outputs));
     done.work.peak_memory_bytes = memory.peak_bytes();
-    done.seconds = std::chrono::duration<double>(
-                     std::chrono::steady_clock::now() - began)
-                     .count();
+    done.seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - began)
+        .count();
   } else {
-    GRAPHMILL_TRY(done, predict_batches(std::move(listed.edges), config,
-                                        request.quiet, signals, outputs));
+    if (rows) {
+      go_over(run, *rows);
+      config.outputs = true;
+    } else {
+      config.mode = run_mode::predict;
+      config.edges = std::move(listed.edges);
+    }
+    GRAPHMILL_TRY(done,
+                  predict_batches(config, request.quiet, signals, outputs));
   }
   const edge_table table{target, task, request.probabilities,
                          chosen_task(info)->edge_types.size() > 1};
   auto text = table.header();
-  for (std::size_t i = 0; i < listed.texts.size(); ++i)
-    table.add(listed.texts[i], outputs.classes[i], outputs.of(i), text);
+  for (std::size_t i = 0; i < count; ++i)
+    table.add(rows ? own.texts(i) : listed.texts[i], outputs.classes[i],
+              outputs.of(i), text);
   GRAPHMILL_TRYV(
     write_all(file.fd(), std::as_bytes(std::span{text}), request.out));
   GRAPHMILL_TRYV(file.commit());
-  if (request.json)
-    say("{}\n", one_line({{"edges", listed.texts.size()},
-                          {"other_dataset", run.other_dataset},
-                          {"peak_memory_bytes", done.work.peak_memory_bytes},
-                          {"predictions", request.out.string()},
-                          {"seconds", done.seconds},
-                          {"stored_embeddings", stored.has_value()}}));
-  else
+  if (request.json) {
+    nlohmann::json told{{"edges", count},
+                        {"other_dataset", run.other_dataset},
+                        {"peak_memory_bytes", done.work.peak_memory_bytes},
+                        {"predictions", request.out.string()},
+                        {"seconds", done.seconds},
+                        {"stored_embeddings", stored.has_value()}};
+    if (rows)
+      told["split"] = request.split;
+    say("{}\n", one_line(told));
+  } else {
     say("wrote the {} of {} to {}{}\n",
         task.outcomes == outcome_form::ranks ? "scores" : task.outputs(),
-        pluralized(listed.texts.size(), "edge"), request.out.string(),
+        pluralized(count, "edge"), request.out.string(),
         stored ? ", by the embeddings in the run's folder" : "");
+  }
   return ok();
 }
 

@@ -5,13 +5,15 @@
 #include "messages/base/error.hpp"
 
 #include <filesystem>
+#include <string>
 
 namespace graphmill {
 
 /// What a run of a task of edges is to predict.
 struct edge_prediction_request {
-  std::filesystem::path edges; ///< See `read_edge_list`.
-  std::filesystem::path out;   ///< A .csv.
+  std::filesystem::path edges; ///< See `read_edge_list`; unless `split` is set.
+  std::string split;         ///< "train", "validation" or "test"; empty: none.
+  std::filesystem::path out; ///< A .csv.
   node_naming nodes_by = node_naming::either;
   bool probabilities = false; ///< Of classes.
   bool computes = false; ///< Also where the run's folder has outputs of nodes.
@@ -19,10 +21,12 @@ struct edge_prediction_request {
   bool quiet = false;
 };
 
-/// Predicts edges by batches, or by the outputs of nodes that the run's folder
-/// has (`stored_outputs`), and writes a line for each, in the order of the
-/// list: its ends as they were listed, and the score of a link, the class, the
-/// labels or the numbers of an edge. The file is seen once it is whole.
+/// Predicts edges by batches, or listed ones by the outputs of nodes that the
+/// run's folder has (`stored_outputs`), and writes a line for each, in the
+/// order of the list or split: its ends, as they were listed, or by the names
+/// that nodes have; and the score of a link, the class, the labels or the
+/// numbers of an edge. Batches of a split are those that `graphmill evaluate`
+/// measures. The file is seen once it is whole.
 /// @param run Of a task of edges.
 result<void> predict_edges(const edge_prediction_request& request,
                            finished_run& run);

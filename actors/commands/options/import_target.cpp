@@ -8,6 +8,7 @@
 #include "partition/dataset/inspection/class_census.hpp"
 #include "partition/files/file_io.hpp"
 #include "partition/files/json_text.hpp"
+#include "partition/growing/grown_dataset.hpp"
 #include "partition/writing/prepare.hpp"
 
 #include <nlohmann/json.hpp>
@@ -239,6 +240,13 @@ result<void> check_same_options(const import_target& target,
 result<void> check_same_import(const import_target& target,
                                const source_lister& sources,
                                std::vector<std::string>& notes) {
+  GRAPHMILL_TRY(const auto steps, read_growth(target.folder));
+  if (!steps.empty())
+    return fail(ec::invalid_argument,
+                "{} has been appended to, so it is no more what an import "
+                "makes; --replace imports it anew, without what was appended, "
+                "and --out chooses another folder",
+                target.folder.string());
   const auto stored = read_json(target.folder / record_name, largest_record);
   if (!stored && stored.error().code != ec::not_found)
     return stored.error();

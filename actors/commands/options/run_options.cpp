@@ -338,6 +338,14 @@ std::int32_t drawn_in(const run_folder& run, split which) {
     epoch.value_or(1) - 1, 0, std::numeric_limits<std::int32_t>::max()));
 }
 
+void go_over(finished_run& run, split which) {
+  auto& config = run.config;
+  config.mode = run_mode::evaluate;
+  config.evaluated = which;
+  config.drawn_as = drawn_as(which);
+  config.drawn_in = drawn_in(run.folder, which);
+}
+
 namespace {
 
 /// A field that a submission decides, or has no use for: another value of it

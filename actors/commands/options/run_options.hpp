@@ -55,6 +55,10 @@ result<finished_run> open_finished_run(const finished_run_options& options);
 /// nothing.
 std::int32_t drawn_in(const run_folder& run, split which);
 
+/// Has a run go over the rows of a split, in mode evaluate. Neighbours are
+/// drawn as for the numbers that the run ends with.
+void go_over(finished_run& run, split which);
+
 /// What `submit_run` takes.
 struct submission {
   definition def;

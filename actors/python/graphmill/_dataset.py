@@ -14,7 +14,7 @@ from ._types import Array
 from .errors import DataError, DefinitionError, Unavailable
 from .info import Info, NodeType
 
-_FORMAT_VERSION, _PARTS_VERSION = 6, 1
+_FORMAT_VERSION, _PARTS_VERSION = 7, 1
 
 
 class Folder:

@@ -93,7 +93,8 @@ class Batch:
     which are the first rows; ``input_id`` [batch_size] their positions among the
     seeds of the split; ``n_id`` [nodes] ids in the dataset; ``e_id``,
     ``edge_weight``, ``edge_type`` [edges]; ``edge_attr`` [edges, width] their
-    features; ``degree`` [nodes]; with
+    features; ``degree`` [nodes]; with ``disjoint``, ``batch`` [nodes] the row of
+    the seed in whose tree a node is; with
     ``form="csr"``, ``indptr`` and ``indices`` in place of ``edge_index``.
 
     Of other graphs there are ``x_dict``, ``edge_index_dict`` and so on, and

@@ -25,6 +25,7 @@ Fanouts = Union[Sequence[int], Mapping[Union[str, EdgeType], Sequence[int]]]
 _SPLITS = {"train": "train", "val": "validation", "validation": "validation",
            "test": "test"}
 _KINDS = "numpy", "torch", "pyg", "dgl"
+_TIMES = "strict", "inclusive", "ignore"
 _STATE_VERSION = 1
 
 
@@ -243,7 +244,8 @@ class Loader:
     Order
         Each ``for`` is one epoch, and the next one counts on. A batch depends on
         the dataset and on ``seed``, ``fanouts``, ``replace``, ``batch_size``,
-        ``split``, ``shuffle``, epoch and step, and on nothing else: not on
+        ``split``, ``shuffle``, what is said of times, epoch and step, and on
+        nothing else: not on
         threads, parts or memory. With ``seed_order="global"`` its seeds do not
         depend on parts either. Batches are those of ``graphmill train`` with the
         same settings. Neighbours are drawn anew in each epoch, for every split:
@@ -283,6 +285,16 @@ class Loader:
     seed, replace, seed_order, drop_last
         Of all draws; draw neighbours with replacement; "global" or "local" (near
         the rank's parts); leave the last, smaller step out.
+    time, latest, window, disjoint
+        Where edges have times, ``time`` is needed: "strict" samples edges before
+        the time of the seed alone, in all hops, "inclusive" also those of that
+        time, "ignore" all. Seeds have the times of their nodes, or of their
+        edges; ``pairs`` are after all edges. ``latest``: the last edges in place
+        of drawn ones. ``window``: none that are older by so many seconds (or
+        steps). ``disjoint``: each seed has a tree of its own, a node is there once
+        for each, and ``batch.batch`` [nodes] has the rows of their seeds. Without
+        it, all seeds of a step hear of what was before the earliest of them, and
+        ``shuffle=False`` is needed.
     rank, world_size
         Default: what torchrun says in RANK and WORLD_SIZE, else 0 of 1.
     as_
@@ -307,6 +319,8 @@ class Loader:
                  batch_size: int | None = None, shuffle: bool | None = None,
                  seed: int | None = None, replace: bool | None = None,
                  seed_order: str | None = None, drop_last: bool = False,
+                 time: str | None = None, latest: bool | None = None,
+                 window: int | None = None, disjoint: bool | None = None,
                  rank: int | None = None, world_size: int | None = None,
                  as_: str = "torch", form: str = "coo",
                  labels: str | None = None, edge_ids: bool = False,
@@ -332,6 +346,8 @@ class Loader:
             wrong.append(f"as_ is {as_!r}: give one of {', '.join(_KINDS)}")
         if form not in ("coo", "csr"):
             wrong.append(f"form is {form!r}: give \"coo\" or \"csr\"")
+        if time is not None and time not in _TIMES:
+            wrong.append(f"time is {time!r}: give one of {', '.join(_TIMES)}")
         if as_ in ("pyg", "dgl") and form != "coo":
             wrong.append(f"as_=\"{as_}\" needs form=\"coo\"")
         if not 1 <= prefetch <= 1000:
@@ -355,7 +371,9 @@ class Loader:
         threads = opening.threads
         given: dict[str, Any] = {
             "seed": seed, "labels": labels, "sampler.fanouts": _fanouts(fanouts),
-            "sampler.replace": replace, "train.batch_size": batch_size,
+            "sampler.replace": replace, "sampler.time": time,
+            "sampler.latest": latest, "sampler.window": window,
+            "sampler.disjoint": disjoint, "train.batch_size": batch_size,
             "evaluate.batch_size": batch_size, "train.seed_order": seed_order,
             "sampler.replicas": threads, "sampler.threads": threads,
             "fetch.threads": threads,

@@ -8,6 +8,7 @@
 #include "partition/importers/row_norm.hpp"
 #include "partition/importers/time_text.hpp"
 
+#include <atomic>
 #include <cstdint>
 #include <filesystem>
 #include <map>
@@ -139,6 +140,8 @@ struct csv_import_options {
   std::filesystem::path like{};
   /// The dataset that `import_csv_additions` adds to, which is also `like`.
   std::filesystem::path after{};
+  /// Set it to end `import_csv_additions` with code `cancelled`; may be null.
+  const std::atomic<bool>* stop = nullptr;
   /// Its node types with a table: edges do not add nodes to them.
   std::vector<std::string> tabled{};
   /// How features of node types and edge lists were made there, and what they

@@ -142,9 +142,19 @@ result<bool>
 csv_chooser::edge_header(const csv_table& table, const csv_reader& rows,
                          const std::vector<std::vector<std::string>>& first,
                          const node_test& is_node) const {
-  if (const auto said = said_header(table))
-    return *said;
   const auto& row = first.front();
+  if (const auto said = said_header(table)) {
+    // Types without a table would get nodes that are called like columns.
+    if (!*said && !options_.after.empty()
+        && guess_first_row(first, hints_of(table, is_node))
+             == first_row::header)
+      return rows.wrong(fmt::format(
+        "this first row ({}, {}) is a header, and the table that {} was "
+        "imported from had none: take it out",
+        shortened(row[0], most_bytes_shown),
+        shortened(row[1], most_bytes_shown), options_.after.string()));
+    return *said;
+  }
   if (options_.edge_header) {
     if (*options_.edge_header && looks_like_edge(row))
       return rows.wrong(fmt::format(
@@ -173,7 +183,8 @@ header_hints csv_chooser::hints_of(const csv_table& table,
 result<void> csv_chooser::expect_no_header(
   const csv_table& table, const std::vector<std::vector<std::string>>& first,
   const node_test& is_node) const {
-  if (said_header(table) || options_.edge_header)
+  const auto appended = !options_.after.empty();
+  if ((said_header(table) && !appended) || options_.edge_header)
     return ok();
   const auto hints = hints_of(table, is_node);
   for (const auto& file : table.more) {
@@ -183,7 +194,8 @@ result<void> csv_chooser::expect_no_header(
     rows.insert(rows.end(), first.begin(), first.end());
     const auto& row = rows.front();
     const auto guessed = guess_first_row(rows, hints);
-    if (row.size() < 2 || guessed == first_row::edge)
+    if (row.size() < 2 || guessed == first_row::edge
+        || (appended && guessed == first_row::unclear))
       continue;
     return fail(ec::invalid_data, "{}:1: {}, and {} has none: {}",
                 file.string(),
@@ -207,6 +219,17 @@ result<void> csv_chooser::expect_header(const csv_table& table,
                                         const column_roles& roles) const {
   const auto id = static_cast<std::size_t>(
     std::ranges::find(roles, std::optional{csv_role::id}) - roles.begin());
+  if (!layout.header && !options_.after.empty()) {
+    GRAPHMILL_TRY(const auto sample,
+                  first_rows(table.file, table, options_.separator));
+    if (node_role_of(sample.front()[id]) == csv_role::id
+        || is_above_numbers(sample))
+      return rows.wrong(fmt::format(
+        "this first row (\"{}\") is a header, and the table that {} was "
+        "imported from had none: take it out",
+        shortened(printable(sample.front()[id]), most_bytes_shown),
+        options_.after.string()));
+  }
   const auto& name = layout.names[id];
   const auto is_chosen = [&](const choice& choice) {
     return choice.role == csv_role::id

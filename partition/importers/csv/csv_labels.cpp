@@ -185,6 +185,17 @@ const std::string* label_numbers::none_in(std::string_view field,
   return same == nullptr && value ? none_.find_number(*value) : same;
 }
 
+std::vector<std::string> earlier_sets(const csv_import_options& options,
+                                      csv_role role, const std::string& type) {
+  std::vector<std::string> out;
+  const auto begin = type + "=";
+  for (const auto& choice : options.choices)
+    if (!options.after.empty() && choice.role == role
+        && choice.column.starts_with(begin))
+      out.push_back(label_set_name(choice.column.substr(begin.size())));
+  return out;
+}
+
 void append_value(std::vector<std::uint8_t>& values, float value) {
   const auto bytes =
     std::bit_cast<std::array<std::uint8_t, sizeof(value)>>(value);
@@ -250,6 +261,12 @@ result<void> csv_set_reader::add(csv_rows& rows, node_id node) {
 
 result<incoming_labels> csv_set_reader::finish(const csv_labels& own,
                                                const csv_reader& rows) {
+  if (!columns_.label && had_labels_)
+    return rows.wrong(fmt::format(
+      "label set \"{0}\" has labels of its own in the dataset, and this table "
+      "has its split without them; add the column of labels, or leave that of "
+      "the split out",
+      columns_.name));
   auto read = own;
   if (columns_.label && numbers_) {
     read = numbers_->finish();

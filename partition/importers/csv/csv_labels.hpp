@@ -53,6 +53,12 @@ private:
   std::map<std::pair<std::string, std::string>, std::vector<std::string>> all_;
 };
 
+/// The label sets of a table of the dataset `options.after` that had a column
+/// of this role there. Empty without such a dataset.
+/// @param role `label_set` or `split_set`.
+std::vector<std::string> earlier_sets(const csv_import_options& options,
+                                      csv_role role, const std::string& type);
+
 /// Appends a number to be learnt to the bytes of all of them.
 void append_value(std::vector<std::uint8_t>& values, float value);
 
@@ -136,7 +142,11 @@ public:
     : columns_(std::move(columns)), none_(std::move(none)),
       labels_(none_, known.find(type, columns_.name),
               "label set \"" + columns_.name + "\" of " + type),
-      may_be_empty_(!options.after.empty()) {
+      may_be_empty_(!options.after.empty()),
+      had_labels_(
+        std::ranges::count(earlier_sets(options, csv_role::label_set, type),
+                           columns_.name)
+        > 0) {
     if (std::ranges::count(options.regression_sets, columns_.name) > 0)
       numbers_.emplace("--regression-set " + columns_.name, none_,
                        options.decimal_commas);
@@ -146,7 +156,8 @@ public:
   /// @param node The number of the row's node.
   result<void> add(csv_rows& rows, node_id node);
 
-  /// @param own The labels of the type, for a set that is a split alone.
+  /// @param own The labels of the type, for a set that is a split alone. Fails
+  /// if the set had labels of its own before, and now has a split alone.
   result<incoming_labels> finish(const csv_labels& own, const csv_reader& rows);
 
 private:
@@ -155,6 +166,7 @@ private:
   label_texts labels_;
   std::optional<label_numbers> numbers_; ///< In the place of `labels_`.
   bool may_be_empty_; ///< Of rows that are added to others.
+  bool had_labels_;   ///< Of its own, in those others.
   split_ids splits_;
 };
 

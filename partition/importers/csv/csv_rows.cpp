@@ -46,6 +46,9 @@ result<void> csv_rows::begin_file() {
 
 result<bool> csv_rows::next() {
   for (;;) {
+    if (errors_->is_stopped())
+      return fail(ec::cancelled, "stopped on request while {} was read",
+                  reader_.path().string());
     const auto there = reader_.next();
     if (!there && !reader_.goes_on())
       return there.error();

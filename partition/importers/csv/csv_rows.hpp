@@ -27,8 +27,8 @@ public:
   static result<csv_rows> open(const csv_table& table, const csv_layout& layout,
                                char separator, row_errors& errors);
 
-  /// Goes to the next row. Fails on what cannot be read, and on what
-  /// `row_errors::add` returns.
+  /// Goes to the next row. Fails on what cannot be read, on what
+  /// `row_errors::add` returns, and when reading is stopped.
   /// @returns false behind the last row.
   result<bool> next();
 

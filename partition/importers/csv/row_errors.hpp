@@ -5,6 +5,7 @@
 #include "partition/importers/csv/csv.hpp"
 #include "partition/importers/csv/text/csv_reader.hpp"
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -47,8 +48,15 @@ public:
   /// @param most_skipped How many rows may be rejected. With 0, the import
   /// fails because of the first one.
   /// @param rejects The file that they are written to; made for the first one.
-  row_errors(std::int64_t most_skipped, std::filesystem::path rejects)
-    : most_skipped_(most_skipped), rejects_(std::move(rejects)) {}
+  /// @param stop Set it to end reading; may be null, and outlives this.
+  row_errors(std::int64_t most_skipped, std::filesystem::path rejects,
+             const std::atomic<bool>* stop = nullptr)
+    : most_skipped_(most_skipped), rejects_(std::move(rejects)), stop_(stop) {}
+
+  /// Whether reading is to end before the next row.
+  bool is_stopped() const {
+    return stop_ != nullptr && stop_->load(std::memory_order_relaxed);
+  }
 
   /// Rejects the row that a reader is at.
   /// @param out Of the table and the file that are read.
@@ -86,6 +94,7 @@ private:
 
   std::int64_t most_skipped_ = 0;
   std::filesystem::path rejects_;
+  const std::atomic<bool>* stop_ = nullptr;
   unique_fd rejects_file_;
   /// By device and inode: paths may lead to the same file.
   std::map<std::pair<std::uint64_t, std::uint64_t>, rejected_lines> files_;

@@ -11,6 +11,7 @@
 #include "partition/importers/npy/npy_labels.hpp"
 #include "partition/importers/npy/npy_source.hpp"
 #include "partition/importers/npy/npy_tasks.hpp"
+#include "partition/importers/npy/npy_times.hpp"
 #include "partition/importers/npy/npy_values.hpp"
 #include "partition/importers/npy/npy_weights.hpp"
 #include "partition/importers/reverse.hpp"
@@ -41,7 +42,9 @@ dataset_info declare(const npy_source& source,
                                .count = type.count,
                                .feature_width = type.feature_width,
                                .class_count = type.class_count,
-                               .class_names = type.class_names});
+                               .class_names = type.class_names,
+                               .timed =
+                                 options.node_times && type.times.has_value()});
     info.node_types.back().labels = type.kind;
     declare_label_sets(info.node_types.back(), type.label_sets);
   }
@@ -51,9 +54,35 @@ dataset_info declare(const npy_source& source,
        .name = type.name,
        .destination = info.find_node_type(type.destination).value(),
        .weighted = type.weights.has_value(),
+       .timed = options.edge_times && type.task.times.has_value(),
        .feature_width =
          type.features ? width_of_edge_features(*type.features) : 0});
+  info.ticks_per_second = ticks_of(options.times);
   return info;
+}
+
+/// Fails if times are asked for that the source does not have.
+result<void> expect_times(const npy_source& source,
+                          const npy_import_options& options) {
+  if (options.edge_times
+      && std::ranges::none_of(source.edges, [](const auto& type) {
+           return type.task.times.has_value();
+         }))
+    return fail(ec::invalid_argument,
+                "--edge-time: there is no edge_time.npy, nor "
+                "TYPE.edge_time.npy");
+  if (options.node_times
+      && std::ranges::none_of(source.nodes, [](const auto& type) {
+           return type.times.has_value();
+         }))
+    return fail(ec::invalid_argument,
+                "--node-time: there is no time.npy, nor TYPE.time.npy");
+  if (!options.edge_times && !options.node_times
+      && options.times != time_unit::automatic)
+    return fail(ec::invalid_argument,
+                "--time-unit is for --edge-time and --node-time; say one of "
+                "them, or leave it out");
+  return ok();
 }
 
 result<void> copy_values(const npy_array& array, std::int64_t begin,
@@ -358,6 +387,17 @@ result<void> copy_edges(const npy_edge_source& type, edge_type_id id,
   return ok();
 }
 
+/// Gives the times of edges to the writer, also those of the other direction.
+result<void> copy_edge_times(const npy_edge_source& type, edge_type_id id,
+                             edge_type_id reverse, time_unit unit,
+                             dataset_writer& writer) {
+  GRAPHMILL_TRY(const auto times, read_npy_times(*type.task.times, unit));
+  for (const auto to : {id, reverse})
+    if (to >= 0)
+      GRAPHMILL_TRYV(writer.append_edge_times(to, times));
+  return ok();
+}
+
 } // namespace
 
 result<dataset_info> import_npy(const npy_import_options& options,
@@ -369,17 +409,21 @@ result<dataset_info> import_npy(const npy_import_options& options,
     const auto source,
     open_npy_source(options.source,
                     {.renumber = options.renumber_labels,
-                     .times = wanted && wanted->order == split_order::time,
+                     .times = options.node_times
+                              || (wanted
+                                  && wanted->order == split_order::time),
                      .multi_label = options.multi_label,
                      .regression = options.regression,
                      .multi_label_sets = options.multi_label_sets,
                      .regression_sets = options.regression_sets,
                      .ignore = options.ignore,
                      .no_label = none}));
+  GRAPHMILL_TRYV(expect_times(source, options));
   note_source(source, options.on_note);
   none.note_unused(labels_for_none(source), options.on_note);
   auto changes = options.changes;
-  GRAPHMILL_TRY(changes.task, npy_task_request(source, options.changes.task));
+  GRAPHMILL_TRY(changes.task, npy_task_request(source, options.changes.task,
+                                               options.edge_times));
   GRAPHMILL_TRY(auto plan, begin_import(folder, declare(source, options),
                                         options.normalise, options.reverse,
                                         changes, on_progress));
@@ -393,6 +437,11 @@ result<dataset_info> import_npy(const npy_import_options& options,
     GRAPHMILL_TRYV(copy_features(source.nodes[t], id, norms[t], writer));
     GRAPHMILL_TRYV(
       copy_labels(source.nodes[t], info.node_types[t], id, options, writer));
+    if (info.node_types[t].timed) {
+      GRAPHMILL_TRY(const auto times,
+                    read_npy_times(*source.nodes[t].times, options.times));
+      GRAPHMILL_TRYV(writer.set_times(id, times));
+    }
     if (source.nodes[t].feature_width > 0)
       GRAPHMILL_TRYV(write_feature_meaning(
         node_folder(folder, info, id),
@@ -412,6 +461,9 @@ result<dataset_info> import_npy(const npy_import_options& options,
     GRAPHMILL_TRYV(copy_edges(source.edges[t], t, edges.reverse[t],
                               edge_norm_of(info, t, changes), writer,
                               on_progress));
+    if (options.edge_times && source.edges[t].task.times)
+      GRAPHMILL_TRYV(copy_edge_times(source.edges[t], t, edges.reverse[t],
+                                     options.times, writer));
     for (const auto id : {t, edges.reverse[t]})
       if (id >= 0 && source.edges[t].features)
         GRAPHMILL_TRYV(write_feature_meaning(

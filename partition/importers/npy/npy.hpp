@@ -5,6 +5,7 @@
 #include "partition/dataset/dataset.hpp"
 #include "partition/importers/graph_changes.hpp"
 #include "partition/importers/row_norm.hpp"
+#include "partition/importers/time_text.hpp"
 
 #include <filesystem>
 #include <string>
@@ -36,6 +37,11 @@ struct npy_import_options {
   /// Labels that stand for none, besides -1: integers, or names of classes that
   /// meta.json has; of several labels and of regression any number.
   std::vector<std::string> no_label{};
+  /// `edge_time.npy` has the times of edges, and not of rows of a task alone;
+  /// `time.npy` those of nodes, and is not for a split alone.
+  bool edge_times = false;
+  bool node_times = false;
+  time_unit times = time_unit::automatic; ///< Of numbers in both.
   graph_changes changes{};
   note_callback on_note{};
 };
@@ -49,7 +55,8 @@ struct npy_import_options {
 ///                             [N, values], and no number where none is known
 ///   {train,val,test}_idx.npy  integers, or a mask of the nodes instead:
 ///   {train,val,test}_mask.npy booleans [N], or 0 and 1
-///   time.npy                  numbers [N], for a split by time
+///   time.npy                  numbers [N], for a split by time, or if
+///                             `node_times`
 ///   features.npy              [N, F] or [N], any numbers, or as CSR:
 ///   features_indptr.npy       [N + 1], with features_indices.npy and
 ///   features_values.npy       width `num_features` of meta.json
@@ -60,7 +67,7 @@ struct npy_import_options {
 ///                             to 2 for training, validation and test, -1 for
 ///                             none; with it, or with a split by shares:
 ///   edge_label.npy            [E] or [E, any], as the kind of the task says
-///   edge_time.npy             numbers [E]
+///   edge_time.npy             numbers [E]; without a task if `edge_times`
 ///   edge_row_weight.npy       numbers [E], how much rows count
 ///   edge_negatives.npy        [E, any] wrong destinations, -1 for none
 ///   meta.json                 name, num_nodes, num_classes, num_features,

@@ -265,7 +265,8 @@ result<npy_task_arrays> open_npy_task(npy_folder& folder,
 
 result<std::optional<edge_task_request>>
 npy_task_request(const npy_source& source,
-                 const std::optional<edge_task_request>& wanted) {
+                 const std::optional<edge_task_request>& wanted,
+                 bool edge_times) {
   const auto has_splits = has(source, &npy_task_arrays::splits);
   const auto has_labels = has(source, &npy_task_arrays::labels);
   auto out = wanted;
@@ -274,15 +275,20 @@ npy_task_request(const npy_source& source,
   for (const auto& type : source.edges)
     for (const auto* array :
          {&type.task.times, &type.task.weights, &type.task.negatives})
-      if (!out && *array)
+      if (!out && *array && !(edge_times && array == &type.task.times))
         return fail(ec::invalid_data,
                     "{} is for a task of edges; say --task-edges TYPE and "
-                    "--split-edges 0.85,0.05,0.1, or leave it out by name "
+                    "--split-edges 0.85,0.05,0.1, {}or leave it out by name "
                     "(--ignore {})",
-                    (*array)->path().string(), file_of(**array));
+                    (*array)->path().string(),
+                    array == &type.task.times
+                      ? "or --edge-time for sampling by time, "
+                      : "",
+                    file_of(**array));
   if (!out)
     return out;
-  out->timed = has(source, &npy_task_arrays::times);
+  const auto timed = has(source, &npy_task_arrays::times);
+  out->timed = timed && !edge_times;
   out->weighted = has(source, &npy_task_arrays::weights);
   const auto name = traits_of(out->kind).name;
   const auto labelled = traits_of(out->kind).labels.has_value();
@@ -306,7 +312,7 @@ npy_task_request(const npy_source& source,
                 "nothing says which edges train: say --split-edges "
                 "0.85,0.05,0.1, or give edge_split.npy with 0, 1, 2 and -1 for "
                 "the edges of training, validation, test and of no split");
-  if (out->split && out->split->order == edge_order::time && !out->timed)
+  if (out->split && out->split->order == edge_order::time && !timed)
     return fail(ec::invalid_argument,
                 "--split-edges by time: there is no edge_time.npy");
   return out;

@@ -35,9 +35,11 @@ result<npy_task_arrays> open_npy_task(npy_folder& folder,
 /// The task of a folder: what the user asks for or, if nothing, one whose
 /// splits or labels are there. Fails if arrays are there that it does not use,
 /// or missing that it needs.
+/// @param edge_times Whether edges have the times, which rows take from them.
 result<std::optional<edge_task_request>>
 npy_task_request(const npy_source& source,
-                 const std::optional<edge_task_request>& wanted);
+                 const std::optional<edge_task_request>& wanted,
+                 bool edge_times = false);
 
 /// Gives the task to a writer.
 /// @param info With the task as its first one; its edge types are those of the

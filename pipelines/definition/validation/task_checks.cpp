@@ -197,12 +197,13 @@ void check_outputs(const checked_task& c) {
   if (!predicts_outputs(c.def))
     return;
   if (c.def.decoder.edge_features)
-    c.report("evaluate.predict",
-             fmt::format("`evaluate.predict` computes outputs of nodes by edges "
-                         "that {} need not have, and `decoder.edge_features` "
-                         "reads features of edges; predict the rows of a split, "
-                         "by `graphmill submit --predict RUN --split test`",
-                         in_quotes(c.info.name)));
+    c.report(
+      "evaluate.predict",
+      fmt::format("`evaluate.predict` computes outputs of nodes by edges "
+                  "that {} need not have, and `decoder.edge_features` "
+                  "reads features of edges; predict the rows of a split, "
+                  "by `graphmill submit --predict RUN --split test`",
+                  in_quotes(c.info.name)));
   for (const auto which : c.task.edge_types) {
     const auto& ends = c.info.edge_types[static_cast<std::size_t>(which)];
     for (const auto end : {ends.source, ends.destination})

@@ -309,8 +309,8 @@ void check_measured(const checked& c) {
 /// What a batch gives must fit into a message.
 void check_predictions(const checked& c) {
   const auto& evaluate = c.def.evaluate;
-  const auto columns = static_cast<std::uint64_t>(
-    told_columns(c.def, c.target().class_count));
+  const auto columns =
+    static_cast<std::uint64_t>(told_columns(c.def, c.target().class_count));
   const auto most = seed_outcomes::most_batch_scores / columns;
   const auto rows = chosen_task(c.info) == nullptr
                       ? static_cast<std::uint64_t>(c.target().count)
@@ -318,16 +318,17 @@ void check_predictions(const checked& c) {
   if (!evaluate.predict || !c.source.usable("evaluate.batch_size")
       || std::min<std::uint64_t>(evaluate.batch_size, rows) <= most)
     return;
-  c.report("evaluate.batch_size",
-           predicts_outputs(c.def)
-             ? fmt::format("`evaluate.batch_size` may be {} at the most for "
-                           "outputs of {} values and `evaluate.predict`, which "
-                           "tells those of both ends of a row",
-                           most, columns / 2)
-             : fmt::format("`evaluate.batch_size` may be {} at the most for {} "
-                           "classes and `evaluate.predict`, which tells a logit "
-                           "for each of them",
-                           most, columns));
+  c.report(
+    "evaluate.batch_size",
+    predicts_outputs(c.def)
+      ? fmt::format("`evaluate.batch_size` may be {} at the most for "
+                    "outputs of {} values and `evaluate.predict`, which "
+                    "tells those of both ends of a row",
+                    most, columns / 2)
+      : fmt::format("`evaluate.batch_size` may be {} at the most for {} "
+                    "classes and `evaluate.predict`, which tells a logit "
+                    "for each of them",
+                    most, columns));
 }
 
 /// Metrics that count what seeds were taken for.

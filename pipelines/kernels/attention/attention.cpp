@@ -62,6 +62,7 @@ void attend(const attention& task, std::int64_t begin, std::int64_t end,
       soften(task, i, h);
     attention_rows::drop_weights(task, i);
     attention_rows::sum_row(task, i, out.row(i - begin));
+    attention_rows::sum_features(task, i);
   }
 }
 
@@ -124,28 +125,6 @@ void attend_sources_backward(const attention& task,
     }
     attention_rows::add_heads(source_vector, sum, heads, width, row);
   }
-}
-
-GRAPHMILL_CLONES
-void attend_edges_backward(const attention& task, const score_gradients& scores,
-                           const_matrix gradient, const float* edge_vector,
-                           std::int64_t begin, std::int64_t end, matrix edges,
-                           float* vector_sum) {
-  const auto heads = task.heads;
-  const auto width = task.z.columns / heads;
-  for (auto i = begin; i < end; ++i)
-    for (auto e = task.indptr[i]; e < task.indptr[i + 1]; ++e) {
-      auto* row = edges.row(e);
-      const auto* upstream = gradient.row(i);
-      for (std::int64_t h = 0; h < heads; ++h) {
-        const auto share = task.shares()[e * heads + h];
-        const auto change = scores.edges[e * heads + h];
-        for (auto c = h * width; c < (h + 1) * width; ++c) {
-          vector_sum[c] = simd::fused(change, row[c], vector_sum[c]);
-          row[c] = simd::fused(share, upstream[c], change * edge_vector[c]);
-        }
-      }
-    }
 }
 
 GRAPHMILL_CLONES

@@ -48,11 +48,15 @@ struct attention {
   /// it: these rows are summed, while scores are of z. No data: z is summed.
   const_matrix messages;
   float message_scale = 1;
-  /// [edges, columns of z] What edges bring of their own: it is added to z[j]
-  /// as it is summed, behind dropout, and its scores to those of j. No data:
-  /// they have no features. The node itself has none.
+  /// [edges, columns of z] What edges bring to joint scores, and to z[j] as it
+  /// is summed, behind dropout. No data: nothing. The node itself has none.
   const_matrix edges;
-  const float* edge_scores = nullptr; ///< [edges, heads]
+  /// [edges, any] Without joint scores: what is summed apart, by the weights
+  /// that z[j] is summed with. No data: edges have no features.
+  const_matrix features;
+  const float* edge_scores = nullptr;  ///< [edges, heads] Added to those of j.
+  float* feature_sums = nullptr;       ///< [rows, heads, any] Filled.
+  const float* sum_gradient = nullptr; ///< The same; read by backward.
 
   /// What is summed of row j.
   const float* message(std::int64_t j) const {
@@ -122,18 +126,6 @@ void attend_sources_backward(const attention& task,
                              const float* destination_vector,
                              std::int64_t begin, std::int64_t end,
                              float* source_gradient, matrix out);
-
-/// Replaces what edges of rows [begin, end) bring by its gradient, as what is
-/// summed and by its scores.
-/// @param scores What `attend_backward` has filled.
-/// @param gradient [rows, columns of z] Of the output.
-/// @param edge_vector [columns of z] What scores were made with.
-/// @param edges The memory of `task.edges`.
-/// @param vector_sum [columns of z] Is added to: the gradient of that vector.
-void attend_edges_backward(const attention& task, const score_gradients& scores,
-                           const_matrix gradient, const float* edge_vector,
-                           std::int64_t begin, std::int64_t end, matrix edges,
-                           float* vector_sum);
 
 /// sums[h, c] += scale[i, h] * z[i, h, c] over rows [begin, end), in the order
 /// of rows: the gradient of the vector of `head_products`, if `scale` is the

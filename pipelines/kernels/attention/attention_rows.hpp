@@ -29,17 +29,20 @@ GRAPHMILL_INLINE void add_heads(const float* x, const float* scale,
       into[c] = simd::fused(scale[h], x[c], into[c]);
 }
 
-GRAPHMILL_INLINE float product(const float* a, const float* b,
-                               std::int64_t count) {
-  // Sixteen partial sums in a fixed order, so that vectors may be used.
-  float partial[simd::width] = {};
+/// Adds products to sixteen partial sums in a fixed order, so that vectors may
+/// be used. @returns how many: whole sixteens.
+GRAPHMILL_INLINE std::int64_t add_sixteens(const float* a, const float* b,
+                                           std::int64_t count, float* partial) {
   std::int64_t c = 0;
   for (; c + simd::width <= count; c += simd::width)
     for (int i = 0; i < simd::width; ++i)
       partial[i] = simd::fused(a[c + i], b[c + i], partial[i]);
-  float sum = 0;
-  for (auto part : partial)
-    sum += part;
+  return c;
+}
+
+/// The sum and the products from number `c` on.
+GRAPHMILL_INLINE float with_rest(float sum, const float* a, const float* b,
+                                 std::int64_t c, std::int64_t count) {
   // Where products are fused is part of what a digest of weights stands for:
   // whole fours of the rest are not, as compilers have had it for long.
   for (; c + 4 <= count; c += 4)
@@ -48,6 +51,29 @@ GRAPHMILL_INLINE float product(const float* a, const float* b,
   for (; c < count; ++c)
     sum = simd::fused(a[c], b[c], sum);
   return sum;
+}
+
+GRAPHMILL_INLINE float product(const float* a, const float* b,
+                               std::int64_t count) {
+  float partial[simd::width] = {};
+  const auto c = add_sixteens(a, b, count, partial);
+  float sum = 0;
+  for (auto part : partial)
+    sum += part;
+  return with_rest(sum, a, b, c, count);
+}
+
+/// a . b + x . y, for the price of little more than one.
+GRAPHMILL_INLINE float products(const float* a, const float* b,
+                                std::int64_t count, const float* x,
+                                const float* y, std::int64_t further) {
+  float partial[simd::width] = {};
+  const auto c = add_sixteens(a, b, count, partial);
+  const auto d = add_sixteens(x, y, further, partial);
+  float sum = 0;
+  for (auto part : partial)
+    sum += part;
+  return with_rest(with_rest(sum, a, b, c, count), x, y, d, further);
 }
 
 /// Replaces the scores of a row's edges, which lie in the place of the weights,
@@ -134,7 +160,14 @@ GRAPHMILL_INLINE void unsoften(const attention& task, const float* gradient,
   auto mean = self_weight * self;
   for (auto e = task.indptr[i]; e < task.indptr[i + 1]; ++e) {
     const auto place = e * heads + h;
-    auto along = product(g, task.message(task.columns[e]) + h * width, width);
+    const auto* message = task.message(task.columns[e]) + h * width;
+    auto along = 0.0f;
+    if (task.features.data != nullptr)
+      along = products(g, message, width,
+                       task.sum_gradient + at * task.features.columns,
+                       task.features.row(e), task.features.columns);
+    else
+      along = product(g, message, width);
     if (task.edges.data != nullptr)
       along += product(g, task.edges.row(e) + h * width, width);
     out.edges[place] = along * kept_share(task.dropped_weights, place, scale);
@@ -163,6 +196,23 @@ GRAPHMILL_INLINE void sum_row(const attention& task, std::int64_t i,
     if (task.edges.data != nullptr)
       add_heads(task.edges.row(e), task.shares() + e * heads, heads, width,
                 out);
+  }
+}
+
+/// The same of the features of the row's edges, if they have any.
+GRAPHMILL_INLINE void sum_features(const attention& task, std::int64_t i) {
+  if (task.feature_sums == nullptr)
+    return;
+  const auto heads = task.heads;
+  const auto width = task.features.columns;
+  auto* out = task.feature_sums + i * heads * width;
+  std::fill(out, out + heads * width, 0.0f);
+  for (auto e = task.indptr[i]; e < task.indptr[i + 1]; ++e) {
+    const auto* x = task.features.row(e);
+    const auto* share = task.shares() + e * heads;
+    for (std::int64_t h = 0; h < heads; ++h)
+      for (std::int64_t c = 0; c < width; ++c)
+        out[h * width + c] = simd::fused(share[h], x[c], out[h * width + c]);
   }
 }
 

@@ -40,7 +40,11 @@ void attend_jointly_backward(const joint_attention& task, const_matrix gradient,
                              const score_gradients& out, matrix y_gradient,
                              float* vector_sum);
 
-/// As `attend_edges_backward`. After all that reads `base.edges`.
+/// Replaces what edges of rows [begin, end) bring by its gradient, as what is
+/// summed and by its scores. After all that reads `base.edges`.
+/// @param scores What `attend_jointly_backward` has filled.
+/// @param gradient [rows, columns of z] Of the output.
+/// @param edges The memory of `base.edges`.
 void attend_jointly_edges_backward(const joint_attention& task,
                                    const score_gradients& scores,
                                    const_matrix gradient, std::int64_t begin,

@@ -5,10 +5,12 @@
 #include "pipelines/kernels/attention/attention.hpp"
 #include "pipelines/kernels/attention/joint_attention.hpp"
 #include "pipelines/kernels/attention/projected_attention.hpp"
+#include "pipelines/kernels/edge_relu.hpp"
 #include "pipelines/kernels/edge_rows.hpp"
 #include "pipelines/kernels/gather_max.hpp"
 #include "pipelines/kernels/gather_sum.hpp"
 #include "pipelines/kernels/layer_norm.hpp"
+#include "pipelines/model/passes/attended_edges.hpp"
 #include "pipelines/model/passes/attention_pass.hpp"
 #include "pipelines/model/passes/gemm.hpp"
 #include "pipelines/model/passes/head_maps.hpp"
@@ -195,16 +197,15 @@ void layer_piece::add_edge_relu(const relation& from, const csr& edges,
                                 matrix y) const {
   const auto width = from.sources.columns;
   const auto& layer = shape();
-  owned_matrix rows{std::ssize(edges.columns.span()), width, set_.pool};
+  const auto weight =
+    edge_relu_weight(at(layer.edge_weights[from.number]),
+                     at(layer.edge_biases[from.number]).data, set_.pool);
   owned_matrix sums{piece.count(), width, set_.pool};
-  if (rows.view().rows != 0)
-    multiply(features, at(layer.edge_weights[from.number]), 0, rows.view());
-  activate(rows.view(), at(layer.edge_biases[from.number]).data,
-           activation::none, {}, 0, rows.view().rows, rows.view());
   run(edge_relu{.indptr = edges.indptr.data() - piece.begin,
                 .columns = edges.columns.data(),
                 .x = from.sources,
-                .edges = rows.view(),
+                .features = features,
+                .weight = weight.view(),
                 .values = edges.weights_or_null(),
                 .self = 1 + *at(layer.epsilon).data},
       piece.begin, piece.end,
@@ -358,19 +359,14 @@ void layer_piece::add_attention(const relation& from, const csr& edges,
     task.self_weights = self.data() - piece.begin * heads;
   const auto brings = layer.edge_weights[from.number] != absent
                       && !edges.columns.empty();
-  owned_matrix brought{brings ? features.rows : 0, from.sources.columns,
-                       set_.pool};
-  owned_matrix brought_scores{brings ? features.rows : 0, heads, set_.pool};
-  if (brings) {
-    multiply(features, at(layer.edge_weights[from.number]), 0, brought.view());
-    task.edges = brought.view();
-    if (const auto scored = layer.edge_scores[from.number]; scored != absent) {
-      head_products(brought.view(), at(scored).data, heads, 0, features.rows,
-                    brought_scores.data());
-      task.edge_scores = brought_scores.data();
-    }
-  }
   if (layer.attention_weight != absent) {
+    owned_matrix brought{brings ? features.rows : 0, from.sources.columns,
+                         set_.pool};
+    if (brings) {
+      multiply(features, at(layer.edge_weights[from.number]), 0,
+               brought.view());
+      task.edges = brought.view();
+    }
     owned_matrix transformed{count, from.sources.columns, set_.pool};
     own.multiply(0, count, at(layer.attention_weight), 0, transformed.view());
     const const_matrix all{transformed.data()
@@ -386,7 +382,19 @@ void layer_piece::add_attention(const relation& from, const csr& edges,
       head_products(from.sources.slice(piece.begin, piece.end),
                     at(layer.attention_destination).data, heads, 0, count,
                     scores.data());
+    thread_team alone{1};
+    std::optional<attended_edges> brought;
+    if (brings) {
+      brought.emplace(
+        attended_edges::setting{features, at(layer.edge_weights[from.number]),
+                                at(layer.edge_scores[from.number]), &alone,
+                                set_.pool},
+        count);
+      brought->lend(task, piece.begin);
+    }
     attend(task, piece.begin, piece.end, joined.view());
+    if (brought)
+      brought->add_output(0, count, joined.view());
   }
   const auto share = layer.last ? 1.0f / static_cast<float>(heads) : 1.0f;
   join_heads(joined.view(), share, beta, y);

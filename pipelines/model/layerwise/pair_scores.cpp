@@ -61,11 +61,12 @@ gathered_ends gather_ends(const model_layout& layout,
 
 } // namespace
 
-result<std::vector<float>>
-score_pairs(const model_layout& layout, const parameter_store& parameters,
-            std::span<const const_matrix> outputs,
-            std::span<const named_edge> edges, unsigned threads,
-            const std::function<bool()>& stopped) {
+result<std::vector<float>> score_pairs(const model_layout& layout,
+                                       const parameter_store& parameters,
+                                       std::span<const const_matrix> outputs,
+                                       std::span<const named_edge> edges,
+                                       unsigned threads,
+                                       const std::function<bool()>& stopped) {
   try {
     thread_team team{threads};
     const auto pool = buffer_pool::make(kept_pair_bytes);

@@ -20,10 +20,11 @@ namespace graphmill {
 /// @param edges Of nodes that there are.
 /// @param stopped Whether to give up with `cancelled`. May be empty.
 /// @returns [edges, classes]
-result<std::vector<float>>
-score_pairs(const model_layout& layout, const parameter_store& parameters,
-            std::span<const const_matrix> outputs,
-            std::span<const named_edge> edges, unsigned threads,
-            const std::function<bool()>& stopped);
+result<std::vector<float>> score_pairs(const model_layout& layout,
+                                       const parameter_store& parameters,
+                                       std::span<const const_matrix> outputs,
+                                       std::span<const named_edge> edges,
+                                       unsigned threads,
+                                       const std::function<bool()>& stopped);
 
 } // namespace graphmill

@@ -12,9 +12,9 @@
 
 namespace graphmill {
 
-/// Outputs of all nodes at the ends of a task's edges that were computed before:
-/// the files `embeddings.TYPE.npy` of a run that has predicted on a cluster. They
-/// are mapped, not read.
+/// Outputs of all nodes at the ends of a task's edges that were computed
+/// before: the files `embeddings.TYPE.npy` of a run that has predicted on a
+/// cluster. They are mapped, not read.
 class stored_outputs {
 public:
   /// Whether the folder has those of all types with outputs.

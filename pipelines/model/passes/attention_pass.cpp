@@ -79,39 +79,26 @@ void attention_pass::make_scores() {
 void attention_pass::make_edges() {
   const auto count = weights_.view().rows;
   set_.edge_features = set_.edge_features.slice(0, count);
-  edges_ = {count, z_.view().columns, set_.pool};
-  multiply(*set_.team, set_.edge_features, set_.edge_weight, edges_.view());
-  if (set_.edge_scores.data == nullptr)
-    return;
-  edge_scores_ = {count, heads_, set_.pool};
-  set_.team->for_pieces(
-    count, grain, [&](std::int64_t, std::int64_t begin, std::int64_t end) {
-      head_products(edges_.view(), set_.edge_scores.data, heads_, begin, end,
-                    edge_scores_.data());
-    });
+  if (joint()) {
+    edges_ = {count, z_.view().columns, set_.pool};
+    multiply(*set_.team, set_.edge_features, set_.edge_weight, edges_.view());
+  } else {
+    attended_edges_.emplace(
+      attended_edges::setting{set_.edge_features, set_.edge_weight,
+                              set_.edge_scores, set_.team, set_.pool},
+      set_.rows);
+  }
 }
 
-void attention_pass::edges_backward(const_matrix gradient,
-                                    const score_gradients& scores,
-                                    const targets& into) {
-  if (set_.edge_features.data == nullptr)
-    return;
+void attention_pass::joint_edges_backward(const_matrix gradient,
+                                          const score_gradients& scores,
+                                          const targets& into) {
   const auto rows = edges_.view();
-  const auto pieces = (set_.rows + grain - 1) / grain;
-  owned_matrix sums{joint() ? 0 : pieces, rows.columns, set_.pool};
   set_.team->for_pieces(
-    set_.rows, grain,
-    [&](std::int64_t piece, std::int64_t begin, std::int64_t end) {
-      if (joint())
-        return attend_jointly_edges_backward(joint_task(), scores, gradient,
-                                             begin, end, rows);
-      auto* sum = sums.view().row(piece);
-      std::fill(sum, sum + rows.columns, 0.0f);
-      attend_edges_backward(task(), scores, gradient, set_.edge_scores.data,
-                            begin, end, rows, sum);
+    set_.rows, grain, [&](std::int64_t, std::int64_t begin, std::int64_t end) {
+      attend_jointly_edges_backward(joint_task(), scores, gradient, begin, end,
+                                    rows);
     });
-  if (!joint())
-    add_pieces_of_vector(sums, into.edge_scores);
   add_product_tn(*set_.team, set_.edge_features, rows, into.edge_weight,
                  set_.pool);
 }
@@ -127,26 +114,28 @@ void attention_pass::make_messages() {
 }
 
 attention attention_pass::task() {
-  return {.indptr = set_.forward->indptr.data(),
-          .columns = set_.forward->columns.data(),
-          .rows = set_.rows,
-          .z = z_.view(),
-          .heads = heads_,
-          .source_scores = source_scores_.data(),
-          .destination_scores = destination_scores_.data(),
-          .weights = weights_.data(),
-          .self_weights = with_self() ? self_weights_.data() : nullptr,
-          .drop = set_.drop,
-          .drop_self = set_.drop_self,
-          .dropped_weights =
-            set_.drop.threshold != 0 ? dropped_weights_.data() : nullptr,
-          .dropped_self = with_self() && set_.drop.threshold != 0
-                            ? dropped_self_.data()
-                            : nullptr,
-          .messages = messages_.view(),
-          .message_scale = set_.drop_messages.scale(),
-          .edges = edges_.view(),
-          .edge_scores = edge_scores_.empty() ? nullptr : edge_scores_.data()};
+  attention out{.indptr = set_.forward->indptr.data(),
+                .columns = set_.forward->columns.data(),
+                .rows = set_.rows,
+                .z = z_.view(),
+                .heads = heads_,
+                .source_scores = source_scores_.data(),
+                .destination_scores = destination_scores_.data(),
+                .weights = weights_.data(),
+                .self_weights = with_self() ? self_weights_.data() : nullptr,
+                .drop = set_.drop,
+                .drop_self = set_.drop_self,
+                .dropped_weights =
+                  set_.drop.threshold != 0 ? dropped_weights_.data() : nullptr,
+                .dropped_self = with_self() && set_.drop.threshold != 0
+                                  ? dropped_self_.data()
+                                  : nullptr,
+                .messages = messages_.view(),
+                .message_scale = set_.drop_messages.scale(),
+                .edges = edges_.view()};
+  if (attended_edges_)
+    attended_edges_->lend(out);
+  return out;
 }
 
 joint_attention attention_pass::joint_task() {
@@ -162,6 +151,8 @@ void attention_pass::add_output(std::int64_t begin, std::int64_t end,
     attend_jointly(joint_task(), begin, end, joined.view());
   else
     attend(task(), begin, end, joined.view());
+  if (attended_edges_)
+    attended_edges_->add_output(begin, end, joined.view());
   join_heads(joined.view(), share, beta, y);
 }
 
@@ -198,11 +189,17 @@ void attention_pass::backward(const_matrix gradient, bool /*input_gradient*/,
   destinations = {set_.rows, heads_, set_.pool};
   const score_gradients scores{edges.data(), self.data(), destinations.data()};
   upstream_ = {z_.view().rows, z_.view().columns, set_.pool};
+  if (attended_edges_)
+    attended_edges_->make_gradient(g);
   if (joint())
     joint_backward(g, scores, into);
   else
     scores_backward(g, scores, into);
-  edges_backward(g, scores, into);
+  if (attended_edges_)
+    attended_edges_->add_gradients(g, edges.view(), into.edge_weight,
+                                   into.edge_scores);
+  else if (!edges_.empty())
+    joint_edges_backward(g, scores, into);
   set_.input.add_product_tn(*set_.team, upstream_.view(), into.weight,
                             set_.pool);
 }

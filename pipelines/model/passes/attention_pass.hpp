@@ -4,10 +4,12 @@
 #include "pipelines/kernels/attention/attention.hpp"
 #include "pipelines/kernels/attention/joint_attention.hpp"
 #include "pipelines/kernels/matrix.hpp"
+#include "pipelines/model/passes/attended_edges.hpp"
 #include "pipelines/model/passes/message_pass.hpp"
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 namespace graphmill {
 
@@ -68,8 +70,8 @@ private:
   void make_scores();
   void make_messages();
   void make_edges();
-  void edges_backward(const_matrix gradient, const score_gradients& scores,
-                      const targets& into);
+  void joint_edges_backward(const_matrix gradient,
+                            const score_gradients& scores, const targets& into);
   void scores_backward(const_matrix gradient, const score_gradients& scores,
                        const targets& into);
   void joint_backward(const_matrix gradient, const score_gradients& scores,
@@ -90,8 +92,9 @@ private:
   owned_matrix dropped_weights_; ///< As they are summed with, after dropout.
   owned_matrix dropped_self_;
   owned_matrix messages_; ///< z after dropout, if there is any.
-  owned_matrix edges_;    ///< What edges bring; in backward its gradient.
-  owned_matrix edge_scores_;
+  /// What edges bring: with joint scores as rows, in backward their gradient.
+  std::optional<attended_edges> attended_edges_;
+  owned_matrix edges_;
   owned_matrix y_;          ///< Of joint scores: the rows of destinations,
   owned_matrix y_gradient_; ///< and their gradient.
   owned_matrix destination_gradients_; ///< Of `destination_scores_`.

@@ -1,35 +1,35 @@
 #include "pipelines/model/passes/edge_relu_pass.hpp"
 
-#include "pipelines/kernels/activation.hpp"
 #include "pipelines/model/passes/attention_pass.hpp"
 #include "pipelines/model/passes/gemm.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace graphmill {
 
 edge_relu_pass::edge_relu_pass(const setting& options)
-  : set_(options), edges_(options.forward->indptr[options.rows],
-                          options.input.rows.columns, options.pool),
-    sums_(options.rows, options.input.rows.columns, options.pool) {
-  const auto rows = edges_.view();
-  set_.features = set_.features.slice(0, rows.rows);
-  set_.team->for_pieces(
-    rows.rows, chunk_rows,
-    [&](std::int64_t, std::int64_t begin, std::int64_t end) {
-      multiply(set_.features.slice(begin, end), set_.edge_weight, 0,
-               rows.slice(begin, end));
-      activate(rows, set_.edge_bias, activation::none, {}, begin, end, rows);
-    });
+  : set_(options),
+    weight_(edge_relu_weight(options.edge_weight, options.edge_bias,
+                             options.pool)),
+    sums_(options.rows, options.input.rows.columns, options.pool),
+    signs_(options.pool) {
+  const auto edges = set_.forward->indptr[set_.rows];
+  set_.features = set_.features.slice(0, edges);
+  if (set_.training)
+    signs_.resize(static_cast<std::size_t>(
+      edges * edge_relu_bytes(set_.input.rows.columns)));
 }
 
-edge_relu edge_relu_pass::task() const {
+edge_relu edge_relu_pass::task() {
   return {.indptr = set_.forward->indptr.data(),
           .columns = set_.forward->columns.data(),
           .x = set_.input.rows,
-          .edges = edges_.view(),
+          .features = set_.features,
+          .weight = std::as_const(weight_).view(),
           .values = set_.forward->weights_or_null(),
-          .self = 1 + *set_.epsilon};
+          .self = 1 + *set_.epsilon,
+          .signs = signs_.empty() ? nullptr : signs_.data()};
 }
 
 void edge_relu_pass::add_output(std::int64_t begin, std::int64_t end,
@@ -45,35 +45,50 @@ void edge_relu_pass::backward(const_matrix gradient, bool input_gradient,
   multiply_nt(*set_.team, gradient, set_.weight, upstream_.view());
   *into.epsilon += static_cast<float>(
     inner_product(set_.input.rows, upstream_.view(), set_.rows));
-  const auto work = task();
-  const auto rows = edges_.view();
-  set_.team->for_pieces(
-    set_.rows, chunk_rows,
-    [&](std::int64_t, std::int64_t begin, std::int64_t end) {
-      edge_relu_backward(work, upstream_.view(), begin, end, rows);
-    });
-  add_product_tn(*set_.team, set_.features, rows, into.edge_weight, set_.pool);
-  add_column_sums(rows, 0, rows.rows, into.edge_bias);
+  edges_backward(into);
   if (input_gradient)
     positions_ = transposed_positions(*set_.forward, set_.rows,
                                       *set_.transposed, set_.pool);
 }
 
+/// The pieces depend on the rows alone, so that their sums are always added up
+/// in the same order.
+void edge_relu_pass::edges_backward(const targets& into) {
+  constexpr std::int64_t most_pieces = 16;
+  const auto grain =
+    std::max((set_.rows + most_pieces - 1) / most_pieces, chunk_rows / 4);
+  const auto pieces = (set_.rows + grain - 1) / grain;
+  const auto shape = weight_.view();
+  owned_matrix sums{pieces * shape.rows, shape.columns, set_.pool};
+  std::fill_n(sums.data(), sums.view().size(), 0.0f);
+  const auto work = task();
+  set_.team->for_pieces(
+    set_.rows, grain,
+    [&](std::int64_t piece, std::int64_t begin, std::int64_t end) {
+      edge_relu_backward(
+        work, upstream_.view(), begin, end,
+        sums.view().slice(piece * shape.rows, (piece + 1) * shape.rows));
+    });
+  for (std::int64_t row = 0; row < sums.view().rows; ++row) {
+    const auto f = row % shape.rows;
+    auto* to = f + 1 < shape.rows ? into.edge_weight.row(f) : into.edge_bias;
+    for (std::int64_t c = 0; c < into.edge_weight.columns; ++c)
+      to[c] += sums.view().row(row)[c];
+  }
+}
+
 void edge_relu_pass::add_input_gradient(std::int64_t begin, std::int64_t end,
                                         std::int64_t filled, matrix x) {
+  for (auto j = std::max(begin, filled); j < end; ++j)
+    std::fill_n(x.row(j - begin), x.columns, 0.0f);
+  edge_relu_sources_backward(task(),
+                             {set_.transposed->indptr.data(),
+                              set_.transposed->columns.data(),
+                              positions_.data()},
+                             upstream_.view(), begin, end, x);
   const auto self = 1 + *set_.epsilon;
-  const auto& indptr = set_.transposed->indptr;
-  for (auto j = begin; j < end; ++j) {
+  for (auto j = begin; j < std::min(end, set_.rows); ++j) {
     auto* row = x.row(j - begin);
-    if (j >= filled)
-      std::fill(row, row + x.columns, 0.0f);
-    for (auto t = indptr[j]; t < indptr[j + 1]; ++t) {
-      const auto* edge = edges_.view().row(positions_[t]);
-      for (std::int64_t c = 0; c < x.columns; ++c)
-        row[c] += edge[c];
-    }
-    if (j >= set_.rows)
-      continue;
     const auto* own = upstream_.view().row(j);
     for (std::int64_t c = 0; c < x.columns; ++c)
       row[c] += self * own[c];

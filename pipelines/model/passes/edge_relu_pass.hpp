@@ -1,7 +1,7 @@
 #pragma once
 
 #include "messages/base/buffer.hpp"
-#include "pipelines/kernels/edge_rows.hpp"
+#include "pipelines/kernels/edge_relu.hpp"
 #include "pipelines/model/passes/message_pass.hpp"
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace graphmill {
 ///   m[i] = (1 + epsilon) h[i] + sum over sampled j of
 ///                               w[i, j] relu(h[j] + e[i, j] E + b)
 ///
-/// and y += m W. Keeps a row for each edge, as wide as h.
+/// and y += m W. Keeps a bit for each edge and column of h.
 class edge_relu_pass final : public message_pass {
 public:
   struct setting : message_pass::setting {
@@ -22,6 +22,7 @@ public:
     const_matrix edge_weight;         ///< [any, columns of h] E
     const float* edge_bias = nullptr; ///< [columns of h] b
     const float* epsilon = nullptr;
+    bool training = false; ///< There is a backward.
   };
 
   explicit edge_relu_pass(const setting& options);
@@ -34,11 +35,13 @@ public:
                           std::int64_t filled, matrix x) override;
 
 private:
-  edge_relu task() const;
+  edge_relu task();
+  void edges_backward(const targets& into);
 
   setting set_;
-  owned_matrix edges_;    ///< e E + b, and in backward its gradient.
-  owned_matrix sums_;     ///< m
+  owned_matrix weight_; ///< `edge_relu_weight`
+  owned_matrix sums_;   ///< m
+  pod_vector<std::uint8_t> signs_; ///< `edge_relu::signs`, if there is backward.
   owned_matrix upstream_; ///< Gradient of m.
   pod_vector<std::int64_t> positions_; ///< `transposed_positions`
 };

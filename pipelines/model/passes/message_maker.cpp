@@ -158,6 +158,7 @@ message_maker::make_edge_relu(int layer, std::size_t relation,
   how.edge_weight = step_.values_of(shape.edge_weights[relation]);
   how.edge_bias = step_.values_of(shape.edge_biases[relation]).data;
   how.epsilon = step_.values_of(shape.epsilon).data;
+  how.training = step_.training;
   return std::make_unique<edge_relu_pass>(how);
 }
 

@@ -35,13 +35,11 @@ CATCH_TEST_CASE("blocks of outputs have each node at an end of a task",
   const auto info = value_of(choose_task(market(), "all"));
   const auto blocks = output_blocks(info);
   // Users and items by purchases; users do so without a row of their own.
-  CATCH_CHECK(blocks
-              == std::vector<output_block>{
-                {.relation = 0, .types = {0, 1}, .counts = {5, 3}, .first = 0},
-                {.relation = 2,
-                 .types = {1, 2},
-                 .counts = {0, 4},
-                 .first = 5}});
+  CATCH_CHECK(
+    blocks
+    == std::vector<output_block>{
+      {.relation = 0, .types = {0, 1}, .counts = {5, 3}, .first = 0},
+      {.relation = 2, .types = {1, 2}, .counts = {0, 4}, .first = 5}});
   CATCH_CHECK(rows_of(blocks) == 9);
   const auto edges = edges_of(blocks);
   CATCH_REQUIRE(edges.size() == 9);
@@ -54,8 +52,7 @@ CATCH_TEST_CASE("blocks of outputs have each node at an end of a task",
   }
   CATCH_CHECK(met.size() == 5 + 3 + 4);
   for (const auto& [type, node] : met)
-    CATCH_CHECK(
-      node < info.node_types[static_cast<std::size_t>(type)].count);
+    CATCH_CHECK(node < info.node_types[static_cast<std::size_t>(type)].count);
 }
 
 CATCH_TEST_CASE("nodes of one type come in pairs", "[flow][predictions]") {
@@ -66,9 +63,8 @@ CATCH_TEST_CASE("nodes of one type come in pairs", "[flow][predictions]") {
   std::vector<std::pair<node_id, node_id>> pairs;
   for (const auto& edge : edges_of(blocks))
     pairs.emplace_back(edge.source, edge.destination);
-  CATCH_CHECK(pairs
-              == std::vector<std::pair<node_id, node_id>>{
-                {0, 1}, {2, 3}, {4, 4}});
+  CATCH_CHECK(
+    pairs == std::vector<std::pair<node_id, node_id>>{{0, 1}, {2, 3}, {4, 4}});
 }
 
 } // namespace graphmill::test

@@ -8,6 +8,7 @@
 #include "pipelines/kernels/attention/attention.hpp"
 #include "pipelines/kernels/attention/joint_attention.hpp"
 #include "pipelines/kernels/attention/projected_attention.hpp"
+#include "pipelines/kernels/edge_relu.hpp"
 #include "pipelines/kernels/gather_max.hpp"
 #include "pipelines/kernels/gather_sum.hpp"
 #include "pipelines/kernels/links/link_panels.hpp"
@@ -108,6 +109,43 @@ void sums(printer& out) {
         out.take(sum);
       }
   }
+}
+
+void edge_relus(printer& out) {
+  const auto graph = out.make_edges();
+  const turned_edges back{graph};
+  const auto edges = std::ssize(graph.columns);
+  for (const auto width : widths)
+    for (const auto features : {std::int64_t{3}, std::int64_t{16}}) {
+      const auto x = out.numbers(sources * width);
+      const auto of_edges = out.numbers(edges * features);
+      const auto gradient = out.numbers(rows * width);
+      const auto weight = out.numbers(features * width);
+      const auto bias = out.numbers(width);
+      const auto padded = edge_relu_weight({weight.data(), features, width},
+                                           bias.data(), buffer_pool::make(0));
+      std::vector<std::uint8_t> signs(
+        static_cast<std::size_t>(edges * edge_relu_bytes(width)));
+      const edge_relu task{.indptr = graph.indptr.data(),
+                           .columns = graph.columns.data(),
+                           .x = {x.data(), sources, width},
+                           .features = {of_edges.data(), edges, features},
+                           .weight = padded.view(),
+                           .self = 1.5f,
+                           .signs = signs.data()};
+      floats of_rows(static_cast<std::size_t>(rows * width));
+      run(task, 0, rows, {of_rows.data(), rows, width});
+      floats of_sources(x.size());
+      edge_relu_sources_backward(task, back.view(),
+                                 {gradient.data(), rows, width}, 0, sources,
+                                 {of_sources.data(), sources, width});
+      const auto shape = padded.view();
+      floats of_weight(static_cast<std::size_t>(shape.size()));
+      edge_relu_backward(task, {gradient.data(), rows, width}, 0, rows,
+                         {of_weight.data(), shape.rows, shape.columns});
+      for (const auto* part : {&of_rows, &of_sources, &of_weight})
+        out.take(*part);
+    }
 }
 
 void weighted_sums(printer& out) {
@@ -481,5 +519,7 @@ int main() {
   queries_of_links(out);
   rankings_of_links(out);
   out.print("links");
+  edge_relus(out);
+  out.print("edge-relu");
   return 0;
 }

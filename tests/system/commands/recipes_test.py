@@ -258,7 +258,8 @@ class Recipes(runs.Workplace):
         table("wires.csv", "from,to,amount,when,kind",
               [(f"b{random.integers(80)}",
                 f"b{random.integers(4 if i % 20 == 7 else 80)}",
-                1 + random.integers(100), i,
+                1 + random.integers(100) + 120 * (i % 20 == 7),
+                f"2025-{1 + i // 50:02}-{1 + i // 2 % 25:02}T08:{i % 60:02}",
                 "fraud" if i % 20 == 7 else "fine") for i in range(600)])
 
         genes = cls.top / "genes"
@@ -434,6 +435,8 @@ class Recipes(runs.Workplace):
         printed = self.follow(title)
         self.assertIn("test accuracy", printed)
         self.assertIn("test average_precision:fraud", printed)
+        with (self.top / "wires-scores.csv").open() as table:
+            self.assertEqual(len(list(csv.DictReader(table))), 120)
 
     def larger_than_memory(self, title):
         """The weights are those of a run in memory."""

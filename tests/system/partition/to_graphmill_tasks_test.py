@@ -68,6 +68,35 @@ class Tasks(Conversion):
         np.testing.assert_array_equal(rows["train.labels"], stars[:20])
         np.testing.assert_array_equal(rows["test.edges"], pairs[:, 30:].T)
 
+    def test_times_of_edges(self):
+        """Rows have them, too."""
+        rng = np.random.default_rng(3)
+        pairs, when = rng.integers(0, 9, (2, 40)), rng.permutation(40)
+        order = np.argsort(when)
+        for name, options in (("edge_time", {}), ("when", {"edge_time": "when"})):
+            task, rows = self.task(
+                Store(edge_index=Tensor(pairs), num_nodes=9,
+                      **{name: Tensor(when)}),
+                "--split-edges", "0.5,0.25,0.25", "--by", "time",
+                time_unit="step", **options)
+            self.assertTrue(task["times"])
+            np.testing.assert_array_equal(rows["test.edges"],
+                                          pairs[:, order[30:]].T)
+            np.testing.assert_array_equal(rows["train.times"], np.arange(20))
+            about = json.loads((self.out / "dataset.json").read_text())
+            self.assertTrue(about["edge_types"][0]["times"])
+        both = Store(edge_index=Tensor(pairs), num_nodes=9,
+                     edge_time=Tensor(when), at=Tensor(when))
+        for options, said in (
+                ({}, "nothing reads at"),
+                ({"edge": {"time": "at"}}, "leave out --edge time=at"),
+                ({"ignore": ["at"], "edge_time": "never"},
+                 "--edge-time never: no edge"),
+                ({"ignore": ["at"], "node_time": "never"},
+                 "--node-time never: no node")):
+            with self.subTest(options), self.assertRaisesRegex(Refused, said):
+                convert(both, self.results / "refused", **options)
+
     def test_refusals(self):
         for edge, said in (({"colour": "fold"}, "--edge colour=fold: split, "),
                            ({"label": "none"}, "no edge has such an attribute"),

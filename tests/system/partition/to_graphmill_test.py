@@ -167,6 +167,14 @@ class OneType(Conversion):
             np.testing.assert_array_equal(
                 np.sort(got.node_array("node", name)), np.sort(part))
         self.check_nodes(got, "node", labels=self.good["y"])
+        # To sample by them they are asked for.
+        self.out = self.top / "timed" / "set"
+        self.results = self.out.parent
+        self.results.mkdir()
+        self.written(Store(data, time=times * 4), node_time="time",
+                     time_unit="step", rename={"kind": "y"}, import_flags=flags)
+        np.testing.assert_array_equal(
+            np.load(self.out / "nodes/node/times.npy"), times * 4)
 
     def test_lists(self):
         """Their first rows do not say what the others hold."""

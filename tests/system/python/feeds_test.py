@@ -23,6 +23,7 @@ sys.path.insert(0, str(ROOT / "actors/python"))
 os.environ["GRAPHMILL_BIN"] = str(pathlib.Path(program()).parent)
 import graphmill  # noqa: E402
 from links_test import groups  # noqa: E402
+from loader_test import timed_dataset  # noqa: E402
 from support import np  # noqa: E402
 
 SETTINGS = {"fanouts": [4, 3], "batch_size": 9, "seed": 7, "as_": "numpy",
@@ -140,6 +141,20 @@ class Feeds(clusters.ClusterWorkplace):
                     pass
                 steps = iter(loader)
         self.assertEqual(self.await_end(cluster, run)["state"], "cancelled")
+
+    def test_times(self):
+        data = self.top / "timed"
+        timed_dataset(data)
+        cluster = self.cluster(["0", "1"], data=runs.partitioned(
+            data, 2, "random"))
+        for options in ({"time": "strict", "disjoint": True, "window": 60},
+                        {"time": "inclusive", "shuffle": False}):
+            settings = {**SETTINGS, "degrees": False, **options}
+            with self.subTest(options), \
+                    graphmill.Loader(data, **settings) as whole, \
+                    self.feed(cluster, data=cluster.data,
+                              **settings) as loader:
+                self.assertEqual(digests(loader, 1), digests(whole, 1))
 
     def test_weights(self):
         data = weighted(self.data, self.top / "weighted", random_weights)

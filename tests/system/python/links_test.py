@@ -73,6 +73,22 @@ def ratings(folder, rng):
         "edge_class", "--task-label", "kind")
 
 
+def payments(folder, rng):
+    """People who pay each other, at times. Returns the dataset, and the times of
+    its edges by their ids."""
+    folder.mkdir()
+    ends, at = rng.integers(0, 90, (2, 1200)), rng.integers(0, 400, 1200)
+    write_table(folder / "nodes.csv", id=range(90),
+                x=rng.normal(0, 1, 90).round(4))
+    write_table(folder / "edges.csv", source=ends[0], target=ends[1], at=at)
+    imported("csv", "--edges", folder / "edges.csv", "--nodes",
+             folder / "nodes.csv", "--edge-time", "at", "--time-unit", "step",
+             "--split-edges", "0.6,0.2,0.2", "--by", "time", "--out",
+             folder / "data")
+    return folder / "data", np.load(
+        folder / "data/edges/node__to__node/times.npy")
+
+
 def triples(folder, rng):
     """Three relations between nodes of one type, which have no features."""
     folder.mkdir()
@@ -126,6 +142,47 @@ class Links(runs.Workplace):
             source or self.data, **{**SETTINGS, "as_": "numpy", **options})
         self.addCleanup(loader.close)
         return loader
+
+    # -- times
+
+    def test_links_hear_of_their_past(self):
+        data, at = payments(self.top / "payments", np.random.default_rng(SEED))
+        options = {"time": "strict", "disjoint": True, "edge_ids": True,
+                   "fanouts": [-1, 3], "negatives": 2}
+        small = ["evaluate.negatives=2"]  # As many as there are nodes otherwise.
+        with self.assertRaisesRegex(graphmill.DefinitionError, "have times: say"):
+            len(self.loader(data))
+        for split in "train", "test":
+            ids = rows_of(data, "link", split, "ids")
+            heard = 0
+            for batch in self.loader(
+                    data, split=split, **options,
+                    overrides=["evaluate.visible=past", *small]):
+                # An edge and its negatives are in one tree.
+                rows = np.arange(batch.batch_size)
+                trees = batch.batch[batch.edge_label_index]
+                self.assertTrue(np.array_equal(trees[0], trees[1]))
+                self.assertTrue(np.array_equal(
+                    trees[0], np.concatenate([rows, np.repeat(rows, 2)])))
+                ends = batch.batch[batch.edge_index]
+                self.assertTrue(np.array_equal(ends[0], ends[1]))
+                until = at[ids[batch.input_id]][ends[0]]
+                self.assertTrue((at[batch.e_id] < until).all())
+                heard += len(until)
+            self.assertGreater(heard, 100)
+            cut = partitioned(data, 2, "random")
+            self.assertEqual(
+                batches(cut, 1, split=split, overrides=small, **options),
+                batches(data, 1, split=split, overrides=small, **options))
+        # Pairs are after all edges.
+        now = next(iter(self.loader(
+            data, pairs=np.array([[3], [4]]), time="strict", disjoint=True,
+            edge_ids=True, fanouts=[-1], overrides=small)))
+        then = next(iter(self.loader(
+            data, pairs=np.array([[3], [4]]), time="ignore", edge_ids=True,
+            fanouts=[-1])))
+        self.assertEqual(np.sort(now.e_id).tolist(), np.sort(then.e_id).tolist())
+        self.assertGreater(len(now.e_id), 0)
 
     # -- exactness
 

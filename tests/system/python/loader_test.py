@@ -77,6 +77,134 @@ def typed_dataset(folder):
     return folder
 
 
+def timed_dataset(folder):
+    """People with times, and edges with some. Returns times of people by their
+    ids, and all edges as (source, destination, time)."""
+    rng = np.random.default_rng(9)
+    people, edges = 120, 1500
+    born, ends = rng.integers(0, 100, people), rng.integers(0, people, (2, edges))
+    at = rng.integers(0, 120, edges)
+    source = folder.with_name("timed-source")
+    source.mkdir()
+    for name, columns in (
+            ("nodes", {"id": range(people), "when": born,
+                       "label": rng.integers(0, 2, people)}),
+            ("edges", {"source": ends[0], "target": ends[1], "at": at})):
+        lines = zip(*[map(str, column) for column in columns.values()])
+        (source / f"{name}.csv").write_text(
+            "\n".join([",".join(columns), *map(",".join, lines), ""]))
+    imported("csv", "--nodes", source / "nodes.csv", "--edges",
+             source / "edges.csv", "--edge-time", "at", "--node-time", "when",
+             "--time-unit", "step", "--split", "0.6,0.2,0.2", "--by", "time",
+             "--out", folder)
+    return born, set(zip(*ends.tolist(), at.tolist()))
+
+
+class Times(runs.Workplace):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.data = cls.top / "timed"
+        cls.born, cls.edges = timed_dataset(cls.data)
+        cls.at = np.load(cls.data / "edges/node__to__node/times.npy")
+
+    def seen(self, **options):
+        """Batches of an epoch, copied."""
+        with graphmill.Loader(self.data, **{
+                "fanouts": [-1, 4], "batch_size": 16, "as_": "numpy",
+                "edge_ids": True, **options}) as loader:
+            return [batch.copy() for batch in loader]
+
+    def test_trees_hear_of_the_past_of_their_seed(self):
+        for time, rule in ("strict", np.less), ("inclusive", np.less_equal):
+            edges, same = 0, 0
+            for batch in self.seen(time=time, disjoint=True, window=60):
+                source, end = batch.edge_index
+                seeds = self.born[batch.n_id[batch.batch[end]]]
+                self.assertTrue(np.array_equal(batch.batch[source],
+                                               batch.batch[end]))
+                at = self.at[batch.e_id]
+                self.assertLessEqual(
+                    set(zip(*batch.n_id[batch.edge_index].tolist(), at.tolist())),
+                    self.edges)
+                self.assertTrue(rule(at, seeds).all())
+                self.assertTrue((at >= seeds - 60).all())
+                self.assertTrue(np.array_equal(
+                    batch.batch[:batch.batch_size],
+                    np.arange(batch.batch_size)))
+                # A node is there once in each tree, and none is left out that
+                # the first hop, which takes all, should have.
+                self.assertEqual(
+                    len(np.unique(batch.batch * 1000 + batch.n_id)),
+                    batch.num_nodes)
+                edges, same = edges + len(at), same + (at == seeds).sum()
+            self.assertGreater(edges, 100)
+            self.assertEqual(same > 0, time == "inclusive")
+
+    def test_seeds_that_share_hear_of_the_past_of_the_earliest(self):
+        edges = 0
+        for batch in self.seen(time="strict", shuffle=False):
+            first = self.born[batch.n_id[:batch.batch_size]].min()
+            self.assertTrue((self.at[batch.e_id] < first).all())
+            self.assertEqual(len(np.unique(batch.n_id)), batch.num_nodes)
+            edges += len(batch.e_id)
+        self.assertGreater(edges, 0)
+
+    def test_the_last_edges(self):
+        taken = 0
+        for batch in self.seen(time="strict", latest=True, disjoint=True,
+                               fanouts=[1], split="test", shuffle=False):
+            everything = next(iter(self.seen(
+                time="strict", disjoint=True, fanouts=[-1], shuffle=False,
+                seeds=batch.n_id[:batch.batch_size], batch_size=64)))
+            last = np.full(batch.batch_size, -1)
+            np.maximum.at(last, everything.batch[everything.edge_index[1]],
+                          self.at[everything.e_id])
+            self.assertTrue(np.array_equal(
+                self.at[batch.e_id], last[batch.batch[batch.edge_index[1]]]))
+            taken += len(batch.e_id)
+        self.assertGreater(taken, 0)
+
+    def test_trees_do_not_depend_on_parts_and_storage(self):
+        wanted = {"time": "strict", "disjoint": True}
+        expected = batches(self.data, **wanted)
+        cut = partitioned(self.data, 3, "random")
+        self.assertEqual(batches(cut, **wanted), expected)
+        self.assertEqual(batches(cut, storage="disk", threads=3, **wanted),
+                         expected)
+
+    def test_times_are_not_ignored_without_a_word(self):
+        refused = graphmill.DefinitionError
+        for options, said in (
+                ({}, "have times: say .*time=\"strict\""),
+                ({"time": "strict"}, "disjoint=True or shuffle=False"),
+                ({"time": "strict", "disjoint": True, "degrees": True},
+                 "leave degrees out"),
+                ({"disjoint": True}, "is for `sampler.time"),
+                ({"time": "past"}, "strict, inclusive, ignore")):
+            with self.subTest(options), self.assertRaisesRegex(refused, said):
+                self.seen(**options)
+        with self.assertRaisesRegex(refused, "have times: say"):
+            graphmill.open(self.data).sample([3, 4], [2], as_="numpy")
+        one = graphmill.open(self.data).sample([3, 4], [-1], as_="numpy",
+                                               time="strict", disjoint=True)
+        self.assertEqual(one.batch[:2].tolist(), [0, 1])
+        everything = self.seen(time="ignore", split="test")
+        self.assertGreater(max(self.at[batch.e_id].max() for batch in everything),
+                           self.born.max())
+
+    def test_a_state_knows_the_times(self):
+        def loader(**options):
+            return graphmill.Loader(self.data, as_="numpy", **SETTINGS, **options)
+        with loader(time="strict", disjoint=True) as one:
+            state = one.state_dict()
+        for options in ({"time": "ignore"},
+                        {"time": "inclusive", "disjoint": True}):
+            with loader(**options) as other:
+                with self.assertRaises(graphmill.StateError):
+                    other.load_state_dict(state)
+
+
 class Loading(runs.Workplace):
     @classmethod
     def setUpClass(cls):

@@ -1,6 +1,7 @@
 """Features of edges: models that learn from them, what refuses them, and runs
 that end with the same bits however the graph is cut, stored and served."""
 
+import csv
 import json
 import os
 import pathlib
@@ -185,28 +186,56 @@ class EdgeFeatures(runs.Workplace):
 
     # -- edges that are the target
 
-    def test_decoders_read_the_target_edge(self):
-        """Whether a user likes an item is what the edge itself tells."""
-        rng = np.random.default_rng(SEED)
+    def rated(self, name, rng, *more):
+        """A dataset of users who like items or hate them, which an edge itself
+        tells, and the kind of each edge by the words for its ends."""
         users, items, count = 100, 80, 2500
         pairs = rng.choice(users * items, count, replace=False)
         told = rng.normal(0, 1, count)
-        folder = self.top / "rated"
+        kinds = np.where(told > 0, "like", "hate")
+        folder = self.top / name
         folder.mkdir()
+        words = [[f"u{i}" for i in pairs // items],
+                 [f"i{i}" for i in pairs % items]]
         write_table(folder / "rates.csv", ["user_id", "item_id", "kind", "told"],
-                    [pairs // items, pairs % items,
-                     np.where(told > 0, "like", "hate"), told.round(4)])
-        for name, size in (("user", users), ("item", items)):
-            write_table(folder / f"{name}.csv", ["id", "noise"],
-                        [range(size), rng.normal(0, 1, size).round(4)])
-        data = self.top / "rated-data"
+                    [*words, kinds, told.round(4)])
+        for which, size in (("user", users), ("item", items)):
+            write_table(folder / f"{which}.csv", ["id", "noise"],
+                        [[f"{which[0]}{i}" for i in range(size)],
+                         rng.normal(0, 1, size).round(4)])
+        data = self.top / f"{name}-data"
         imported("csv", "--nodes", f"user={folder / 'user.csv'}",
                  "--nodes", f"item={folder / 'item.csv'}",
                  "--edges", f"user__rates__item={folder / 'rates.csv'}",
                  "--reverse", "--task-kind", "edge_class",
                  "--task-name", "rating", "--task-label", "kind",
-                 "--feature", "rates=told", "--split-edges", "0.7,0.1,0.2",
-                 "--out", data)
+                 "--feature", "rates=told", *more, "--out", data)
+        return data, dict(zip(zip(*words), kinds))
+
+    def check_rows(self, run, split, kinds, *more):
+        """Predictions of a split have the accuracy that is measured. Returns the
+        accuracy and the file."""
+        out = self.top / "rows.csv"
+        told = self.ask("predict", run, "--split", split, "--probabilities",
+                        "--out", out, "--quiet", *more)
+        with open(out, newline="") as table:
+            lines = list(csv.DictReader(table))
+        self.assertEqual((told["edges"], told["split"]), (len(lines), split))
+        right = [kinds[line["source"], line["destination"]]
+                 == line["class_name"] for line in lines]
+        for line in lines:
+            odds = [float(line[f"probability_{c}"]) for c in range(2)]
+            self.assertEqual(int(line["class"]), int(np.argmax(odds)))
+            self.assertAlmostEqual(sum(odds), 1, places=5)
+        measured = self.ask("evaluate", run, "--split", split, "--quiet", *more)
+        self.assertEqual(measured["seeds"], len(lines))
+        self.assertEqual(measured["accuracy"], sum(right) / len(right))
+        return measured["accuracy"], out.read_bytes()
+
+    def test_decoders_read_the_target_edge(self):
+        """Whether a user likes an item is what the edge itself tells."""
+        rng = np.random.default_rng(SEED)
+        data, kinds = self.rated("rated", rng, "--split-edges", "0.7,0.1,0.2")
         definition = {
             "seed": 2, "task": "rating", "sampler": {"fanouts": [4, 4]},
             "model": {"kind": "hetero_sage", "hidden": 16, "dropout": 0},
@@ -216,10 +245,33 @@ class EdgeFeatures(runs.Workplace):
         reads = merged(definition, {"decoder": {"edge_features": True}})
         whole = self.train(reads, data)
         self.assertGreater(whole["test"]["accuracy"], 0.95)
-        cut = self.train(reads, partitioned(data, 3, "random"))
+        parts = partitioned(data, 3, "random")
+        cut = self.train(reads, parts)
         self.assertEqual(cut["digest"], whole["digest"])
         self.assertEqual(cut["test"], whole["test"])
-        self.assertLess(self.train(definition, data)["test"]["accuracy"], 0.65)
+        blind = self.train(definition, data)
+        self.assertLess(blind["test"]["accuracy"], 0.65)
+        for run in whole, blind:
+            accuracy, rows = self.check_rows(run["run"], "test", kinds)
+            self.assertEqual(accuracy, run["test"]["accuracy"])
+            self.assertEqual(self.check_rows(run["run"], "test", kinds,
+                                             "--data", parts)[1], rows)
+        self.check_rows(whole["run"], "validation", kinds)
+        self.check_rows(whole["run"], "train", kinds, "--neighbours", "all")
+        # Tomorrow's edges are all of one split.
+        tomorrow, kinds = self.rated("tomorrow", rng, "--like", data,
+                                     "--split-edges", "0,0,1")
+        there = "--data", tomorrow
+        accuracy, _ = self.check_rows(whole["run"], "test", kinds, *there)
+        self.assertGreater(accuracy, 0.95)
+        listed = self.top / "listed.csv"
+        listed.write_text("source,destination\nu1,i1\n")
+        for asked, said in ((("--split", "train"), "no edges in the split"),
+                            (("--pairs", listed), "--split test")):
+            done = graphmill("predict", whole["run"], *asked, *there, "--out",
+                             self.top / "no.csv")
+            self.assertEqual(done.returncode, 1, done.stdout)
+            self.assertIn(said, done.stderr)
 
     # -- what does not go
 

@@ -222,6 +222,41 @@ class LinkPredictions(runs.Workplace):
             [float(line["score"]) for line in rows_of(out)],
             [float(line["score"]) for line in lines], rtol=1e-4, atol=1e-5)
 
+    def test_scores_of_a_split(self):
+        """They are those of its edges as listed pairs; a score of sampled
+        neighbours is the same in parts."""
+        run = self.run_of(self.shop)
+        out, listed = self.top / "split.csv", self.top / "split-listed.csv"
+        told = self.ask("predict", run, "--split", "test", "--out", out,
+                        "--quiet")
+        self.assertEqual((told["edges"], told["split"]), (120, "test"))
+        lines = rows_of(out)
+        dataset = Folder(self.shop)
+        task = self.shop / "tasks/link"
+        names = [list(dataset.ids(name)) for name in ("user", "item")]
+        kinds = dataset.info["tasks"][0]["edge_types"]
+        self.assertEqual(
+            [(line["source"], line["destination"], line["type"])
+             for line in lines],
+            [(names[0][u], names[1][i], kinds[kind]) for (u, i), kind in zip(
+                np.load(task / "test.edges.npy"),
+                np.load(task / "test.types.npy"), strict=True)])
+        write_table(listed, ["source", "destination", "type"],
+                    [[line[name] for line in lines]
+                     for name in ("source", "destination", "type")])
+        pairs = self.top / "split-pairs.csv"
+        self.ask("predict", run, "--pairs", listed, "--out", pairs, "--quiet")
+        np.testing.assert_allclose(
+            [float(line["score"]) for line in lines],
+            [float(line["score"]) for line in rows_of(pairs)], rtol=1e-4,
+            atol=1e-5)
+        sampled = []
+        for more in (), ("--data", partitioned(self.shop, 3, "random")):
+            self.ask("predict", run, "--split", "test", "--neighbours",
+                     "sampled", "--out", out, "--quiet", *more)
+            sampled.append(out.read_bytes())
+        self.assertEqual(sampled[0], sampled[1])
+
     def test_listed_nodes(self):
         run = self.run_of(self.shop)
         whole, _ = self.top_of(run, "whole-list", "--top", "3", "--type",
@@ -325,7 +360,8 @@ class LinkPredictions(runs.Workplace):
                 ("--top", "--top", "0"),
                 ("--known", "--known", "keep", "--pairs", listed),
                 ("neighbours", "--top", "3", "--neighbours", "sampled"),
-                ("--pairs", "--top", "3", "--pairs", listed)):
+                ("--pairs", "--top", "3", "--pairs", listed),
+                ("--split", "--top", "3", "--split", "test")):
             with self.subTest(more):
                 self.assertIn(words, self.fails(run, *more, *out, exit_code=2))
 

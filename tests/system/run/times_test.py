@@ -101,6 +101,35 @@ class Times(runs.Workplace):
         self.assertGreater(self.train(shared, self.data)["test"]["accuracy"],
                            0.9)
 
+    def test_edges_of_a_split_have_their_own_times(self):
+        """What is predicted of them has the accuracy that is measured."""
+        parts = partitioned(self.data, 3, "random")
+        shared = {"sampler": {"disjoint": False}, "train": {"shuffle": False},
+                  "evaluate": {"batch_size": 16}}
+        for change in {}, shared:
+            run = self.train(merged(LAG, {"train": {"epochs": 3}}, change),
+                             self.data)["run"]
+            for split, stem in ("validation", "val"), ("test", "test"):
+                with self.subTest(change, split=split):
+                    task = self.data / "tasks/edge_class"
+                    edges = np.load(task / f"{stem}.edges.npy")
+                    labels = np.load(task / f"{stem}.labels.npy")
+                    rows = []
+                    for more in (), ("--data", parts):
+                        out = self.top / "rows.csv"
+                        self.ask("predict", run, "--split", split, "--out",
+                                 out, "--quiet", *more)
+                        rows.append(out.read_bytes())
+                    self.assertEqual(rows[0], rows[1])
+                    found = np.loadtxt(out, delimiter=",", skiprows=1,
+                                       usecols=(0, 1, 2), dtype=int)
+                    np.testing.assert_array_equal(found[:, :2], edges)
+                    told = self.ask("evaluate", run, "--split", split,
+                                    "--quiet")
+                    self.assertEqual(told["accuracy"],
+                                     (found[:, 2] == labels).sum()
+                                     / len(labels))
+
     def test_parts_and_daemons_change_nothing(self):
         shared = {"sampler": {"disjoint": False}, "train": {"shuffle": False}}
         cut = partitioned(self.links, 4, "random")

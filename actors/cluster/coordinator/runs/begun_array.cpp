@@ -6,9 +6,9 @@
 
 namespace graphmill {
 
-result<begun_array>
-begun_array::create(const std::filesystem::path& path, dtype type,
-                    std::span<const std::int64_t> shape) {
+result<begun_array> begun_array::create(const std::filesystem::path& path,
+                                        dtype type,
+                                        std::span<const std::int64_t> shape) {
   GRAPHMILL_TRY(auto file, scratch_file::create(path, file_access::owner));
   const auto header = format_npy_header(type, shape);
   GRAPHMILL_TRYV(

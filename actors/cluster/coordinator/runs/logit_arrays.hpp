@@ -12,10 +12,10 @@ namespace graphmill {
 /// What is predicted of nodes or edges:
 ///
 ///   logits.npy       [rows, columns] float32
-///   predictions.npy  [rows] int64 classes, or [rows, columns] uint8: 1 for each
-///                    label that a row is said to have, or values: [rows]
-///                    float32, or [rows, columns] if there are several; of links
-///                    their scores
+///   predictions.npy  [rows] int64 classes; or [rows, columns] uint8, 1 for
+///                    each label that a row is said to have; or values, [rows]
+///                    float32, or [rows, columns] if there are several. Of
+///                    links their scores
 class logit_arrays final : public told_arrays {
 public:
   static result<std::unique_ptr<told_arrays>>

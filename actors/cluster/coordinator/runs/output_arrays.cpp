@@ -16,9 +16,9 @@ output_arrays::create(const std::filesystem::path& folder,
       const std::array rows{shape.blocks[b].counts[end], shape.columns / 2};
       if (rows[0] == 0 || made.contains(name))
         continue;
-      GRAPHMILL_TRY(auto file,
-                    begun_array::create(folder / ("embeddings." + name + ".npy"),
-                                        dtype::float32, rows));
+      GRAPHMILL_TRY(
+        auto file, begun_array::create(folder / ("embeddings." + name + ".npy"),
+                                       dtype::float32, rows));
       made.emplace(name, std::move(file));
     }
   return std::unique_ptr<told_arrays>{

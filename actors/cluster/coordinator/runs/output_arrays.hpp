@@ -25,8 +25,7 @@ public:
   static result<std::unique_ptr<told_arrays>>
   create(const std::filesystem::path& folder, const prediction_shape& shape);
 
-  result<void> write(std::int64_t begin,
-                     std::span<const float> ends) override;
+  result<void> write(std::int64_t begin, std::span<const float> ends) override;
   result<void> commit() override;
 
 private:

@@ -36,6 +36,10 @@ def import_(data: Any, folder: str | os.PathLike[str], *,
         column of masks [nodes, splits].
     num_nodes, num_classes
         A count, or ``{type: count}``, where the graph does not say.
+    edge_time, node_time, time_unit
+        The attributes with the times of edges (default: edge_time) and of nodes,
+        for sampling by time; what their numbers count: "s", "ms" or "us" since
+        1970, or "step" (default: told by their size).
     weight, edge_attr, edge
         The attributes with the weights and the features of edges (default:
         edge_weight and edge_attr); ``{role: attribute}`` of edges

@@ -441,7 +441,8 @@ class Writer:
                 flat = block.reshape(-1)
                 file.write(first * columns, flat if flat.dtype.kind == "b"
                            else numbers(flat, where))
-        self.note(f"{where}: {role} of edges, for a task")
+        self.note(f"{where}: {role} of edges"
+                  + ("" if role == "time" else ", for a task"))
 
     def expect_ids(self, where: str, ids: Any, node_type: str,
                    done: int) -> None:

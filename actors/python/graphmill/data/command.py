@@ -248,6 +248,13 @@ def parser() -> argparse.ArgumentParser:
     add("--edge-attr", metavar="NAME",
         help="the attribute of edges that has their features; default: "
         "edge_attr")
+    add("--edge-time", metavar="NAME",
+        help="the attribute of edges that has their times, for sampling by time; "
+        "default: edge_time")
+    add("--node-time", metavar="NAME",
+        help="the attribute of nodes that has their times, for sampling by time")
+    add("--time-unit", choices=("s", "ms", "us", "step"),
+        help="what numbers of times count; default: told by their size")
     add("--edge", metavar="ROLE=NAME", action="append", default=[],
         help="what an attribute of edges is for a task of edges: split (0, 1, "
         "2, -1), label, time, row_weight or negatives; may come several times")
@@ -314,7 +321,8 @@ def run(options: Any, flags: Sequence[Any]) -> dict[str, Any]:
                    ignore=options.ignore, rename=names_of(options.rename),
                    split_index=options.split_index,
                    num_nodes=counts_of(options.num_nodes), weight=options.weight,
-                   edge_attr=options.edge_attr,
+                   edge_attr=options.edge_attr, edge_time=options.edge_time,
+                   node_time=options.node_time, time_unit=options.time_unit,
                    edge=names_of(options.edge, "--edge", "ROLE=NAME"),
                    undirected=options.undirected, name=options.name,
                    import_flags=flags, program=options.graphmill,

@@ -15,9 +15,8 @@ from .. import _engine
 from ..errors import Unavailable
 from . import tables, tensor_graphs
 from .arrays import COPIES, Writer, unread
-from .graph import (Found, Ignored, take_features, take_roles, take_weights,
-                    typed_name,
-                    with_type_names)
+from .graph import (Found, Ignored, take_features, take_roles, take_times,
+                    take_weights, typed_name, with_type_names)
 from .values import Refused
 
 TABLE_OPTIONS = ("nodes", "ends", "features", "id_column")
@@ -106,11 +105,13 @@ def expect_all_read(found: Found, of_graph: Any, times: bool) -> None:
         if names]
     flags = " ".join(f"--ignore {shlex.quote(name)}" for name in left)
     rename = ("; or say by rename={NAME: \"y\"} (--rename NAME=y) that one "
-              "has the labels of nodes" if of_nodes else "")
+              "has the labels of nodes, or by node_time=NAME (--node-time NAME) "
+              "their times" if of_nodes else "")
     if of_edges or not (found.typed or found.edge_data):
         rename += ("; or say by edge_attr=NAME (--edge-attr NAME) that one has "
                    "the features of edges, by weight=NAME (--weight NAME) that "
-                   "one has their weights, or by edge={ROLE: NAME} (--edge "
+                   "one has their weights, by edge_time=NAME (--edge-time NAME) "
+                   "that one has their times, or by edge={ROLE: NAME} (--edge "
                    "ROLE=NAME) what it is for a task of edges")
     raise Refused(f"nothing reads {'; nor '.join(parts)}. Leave out what is "
                   f"not needed by ignore={json.dumps(left)} (of the command: "
@@ -201,7 +202,8 @@ def convert(graph: Any, folder: str | os.PathLike[str], *,
             split_index: int | None = None,
             num_nodes: int | Mapping[str, int] | None = None,
             num_classes: int | None = None, weight: str | None = None,
-            edge_attr: str | None = None,
+            edge_attr: str | None = None, edge_time: str | None = None,
+            node_time: str | None = None, time_unit: str | None = None,
             undirected: bool = False, name: str | None = None,
             import_flags: Sequence[str] = (),
             program: str | os.PathLike[str] | None = None,
@@ -226,6 +228,9 @@ def convert(graph: Any, folder: str | os.PathLike[str], *,
     is edge_weight or weight, and of a matrix its values unless each is 1.
     edge_attr: the attribute of edges that has their features, if it is called
     otherwise.
+    edge_time, node_time: the attributes that have the times of edges (default:
+    edge_time) and of nodes, for sampling by time. time_unit: what their numbers
+    count, s, ms or us since 1970, or step; None: told by their size.
     edge: {role: attribute of edges} for a task of edges, as {"label": "rating"};
     roles are split (0, 1, 2, -1), label, time, row_weight and negatives.
     no_label: labels that say that none is known, as texts or numbers.
@@ -250,14 +255,18 @@ def convert(graph: Any, folder: str | os.PathLike[str], *,
     take_roles(found, dict(edge))
     take_weights(found, weight)
     take_features(found, edge_attr)
-    expect_all_read(found, of_graph, by_time(import_flags))
+    timed = take_times(found, edge_time, node_time)
+    times = by_time(import_flags) or "--node-time" in timed
+    if time_unit is not None:
+        timed += ["--time-unit", time_unit]
+    expect_all_read(found, of_graph, times)
     found = with_type_names(found)
     counts = write_arrays(arrays, found, chunk_bytes, split_index=split_index,
                           num_nodes=by_type(num_nodes, found),
-                          num_classes=num_classes, times=by_time(import_flags),
+                          num_classes=num_classes, times=times,
                           kind=labels_by(import_flags), no_label=no_label)
     command = import_command(found_program or "graphmill", arrays, folder, name,
-                             [*import_flags,
+                             [*import_flags, *timed,
                               *flags_for_none(no_label, import_flags)],
                              undirected or found.undirected)
     report: dict[str, Any] = {

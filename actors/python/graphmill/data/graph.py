@@ -167,6 +167,39 @@ def take_roles(found: Found, chosen: Any) -> None:
                 name, found.edge_data[key].pop(name))
 
 
+def take_times(found: Found, of_edges: Any, of_nodes: Any) -> list[str]:
+    """Takes the times of edges and nodes, for sampling by time, out of their
+    attributes: edge_time, or `of_edges` in its place; of nodes only what
+    `of_nodes` names. Returns what the import is told."""
+    flags = []
+    name = of_edges or "edge_time"
+    if not found.typed and len(found.edges) == 1:
+        (only,), (nodes,) = found.edges, found.nodes.values()
+        if name in nodes and name not in found.edge_data.get(only, {}):
+            found.edge_data.setdefault(only, {})[name] = nodes.pop(name)
+    for key, data in found.edge_data.items():
+        if data.get(name) is None:
+            continue
+        roles = found.roles.setdefault(key, {})
+        if "time" in roles:
+            raise Refused(f"{typed_name(key)}: {name} has the times of edges, "
+                          "which rows of a task take, too; leave out --edge "
+                          f"time={roles['time'][0]}")
+        roles["time"] = name, data.pop(name)
+        flags = ["--edge-time"]
+    if of_edges and not flags:
+        raise Refused(f"--edge-time {of_edges}: no edge has such an attribute")
+    if not of_nodes:
+        return flags
+    there = [data for data in found.nodes.values()
+             if data.get(of_nodes) is not None]
+    if not there:
+        raise Refused(f"--node-time {of_nodes}: no node has such an attribute")
+    for data in there:
+        add_attribute(data, "time", data.pop(of_nodes))
+    return [*flags, "--node-time"]
+
+
 def typed_name(key: EdgeType) -> str:
     return "__".join(key)
 

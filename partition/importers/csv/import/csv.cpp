@@ -588,18 +588,89 @@ result<dataset_info> import_tables(const csv_import_options& given,
   return written;
 }
 
-/// Joining edges takes all of them, of which only the new ones are read.
-result<void> expect_no_joined_edges(const csv_import_options& options) {
-  const auto& changes = options.changes;
-  if (changes.duplicates == duplicate_edges::keep && !changes.all_undirected
-      && changes.undirected.empty())
-    return ok();
-  return fail(ec::invalid_argument,
-              "{} was imported with {}, which looks at all edges together, and "
-              "only the new ones are read: import all tables again",
-              options.after.string(),
-              changes.duplicates == duplicate_edges::keep ? "--undirected"
-                                                          : "--duplicates");
+std::size_t seeds_of(const split_ids& splits) {
+  return splits[0].size() + splits[1].size() + splits[2].size();
+}
+
+/// Makes label sets of new nodes what those of the dataset are. A set that was
+/// a split alone has the labels of the type, also if nobody new is in it. A set
+/// that had a split of its own does not take over that of the type. Sets that
+/// nobody new has a label of are left out; seeds without labels are refused.
+result<void> continue_label_sets(csv_node_type& type,
+                                 const csv_import_options& options) {
+  auto& sets = type.label_sets;
+  const auto labelled = earlier_sets(options, csv_role::label_set, type.name);
+  for (const auto& name :
+       earlier_sets(options, csv_role::split_set, type.name)) {
+    const auto at = std::ranges::find(sets, name, &incoming_labels::name);
+    if (at != sets.end()) {
+      if (!at->splits)
+        at->splits.emplace();
+      continue;
+    }
+    if (std::ranges::count(labelled, name) > 0)
+      continue;
+    auto& set = sets.emplace_back();
+    set.name = name;
+    set.labels = type.labels;
+    set.class_count = std::ssize(type.class_names);
+    set.class_names = type.class_names;
+    set.splits.emplace();
+    if (type.values.empty())
+      continue;
+    set.class_count = 1;
+    set.kind = label_kind::regression;
+    set.rows = type.values;
+  }
+  for (const auto& set : sets)
+    if (set.class_count == 0 && set.splits && seeds_of(*set.splits) > 0)
+      return fail(ec::invalid_argument,
+                  "new nodes of type {} are in the split of label set {} and "
+                  "have no labels of it; add a column of labels, or leave that "
+                  "of the split out",
+                  type.name, set.name);
+  std::erase_if(sets, [](const incoming_labels& set) {
+    return set.class_count == 0;
+  });
+  return ok();
+}
+
+/// Fails if new nodes are in a split and have no labels, which others have.
+/// Notes those with labels that are in no split, if others are in one.
+result<void> check_new_splits(const csv_node_type& type,
+                              const csv_import_options& options) {
+  GRAPHMILL_TRY(const auto before, read_dataset_info(options.after));
+  const auto at = before.find_node_type(type.name);
+  if (!at)
+    return ok(); // Told when the types are compared.
+  const auto& there = before.node_types[static_cast<std::size_t>(*at)];
+  const auto seeds = seeds_of(type.splits);
+  if (there.class_count > 0 && type.class_names.empty() && type.values.empty()
+      && seeds > 0)
+    return fail(ec::invalid_argument,
+                "new nodes of type {} are in a split and have no labels; add a "
+                "column of labels, or leave that of the split out",
+                type.name);
+  const auto note = [&](const std::string& place, const auto& counts,
+                        const std::vector<std::int64_t>& labels) {
+    const auto count = std::ranges::count_if(
+      labels, [](std::int64_t label) { return label >= 0; });
+    if (count > 0 && counts[0] + counts[1] + counts[2] > 0)
+      tell_note(options.on_note,
+                "{}: {} with labels in no split, for append makes none: they "
+                "are neither for training nor for a test; a column with their "
+                "split puts them into one",
+                place, pluralized(count, "new node"));
+  };
+  if (seeds == 0)
+    note(type.name, there.split_counts, type.labels);
+  for (const auto& set : type.label_sets)
+    for (const auto& old : there.label_sets)
+      if (old.name == set.name
+          && seeds_of(set.splits ? *set.splits : type.splits) == 0)
+        note(fmt::format("label set {} of {}", set.name, type.name),
+             old.split_counts, set.labels);
+  return ok();
 }
 
 /// Writes the new nodes of all types.
@@ -658,9 +729,10 @@ result<void> write_new_edges(csv_graph& graph, dataset_info info,
     return fmt::format("\"{}\"", node < old ? of.before.name(node)
                                             : of.ids.name(node - old));
   };
+  const auto reverse = options.reverse && !info.edge_types.empty();
   GRAPHMILL_TRY(auto plan, begin_import(folder, std::move(info), row_norm::none,
-                                        options.reverse, changes, on_progress,
-                                        name_of, false));
+                                        reverse, changes, on_progress, name_of,
+                                        false));
   // Edges without times of their own have those of their sources.
   for (std::size_t t = 0; t < graph.nodes.size(); ++t) {
     if (!plan.info.node_types[t].timed)
@@ -693,15 +765,14 @@ result<void> import_additions(const csv_import_options& given,
   options.like = options.after;
   GRAPHMILL_TRYV(adopt_csv_record(options));
   options.target.clear(); // It may have nothing new.
-  GRAPHMILL_TRYV(expect_no_joined_edges(options));
   GRAPHMILL_TRY(auto graph, read_csv_graph(options, errors));
   if (errors.failed())
     return check_rest(graph, options, errors);
-  // Nobody new has a label of these.
-  for (auto& type : graph.nodes)
-    std::erase_if(type.label_sets, [](const incoming_labels& set) {
-      return set.class_count == 0;
-    });
+  for (auto& type : graph.nodes) {
+    if (type.table)
+      GRAPHMILL_TRYV(continue_label_sets(type, options));
+    GRAPHMILL_TRYV(check_new_splits(type, options));
+  }
   GRAPHMILL_TRY(auto info, declare(graph, options));
   GRAPHMILL_TRYV(fit_all(graph, info, options, errors));
   if (errors.failed())
@@ -718,7 +789,7 @@ result<void> import_csv_additions(const csv_import_options& options,
                                   const additions_folders& folders,
                                   const progress_callback& on_progress) {
   GRAPHMILL_TRY(const auto joined, join_tables(options));
-  row_errors errors{0, folders.nodes / rejected_rows_name};
+  row_errors errors{0, folders.nodes / rejected_rows_name, options.stop};
   const auto done = import_additions(joined, folders, on_progress, errors);
   if (!done)
     return errors.with(done.error());

@@ -105,7 +105,9 @@ nlohmann::json changes_json(const csv_import_options& options) {
           {"regression", options.regression},
           {"no_label", options.no_label},
           {"regression_sets", options.regression_sets},
-          {"time_unit", static_cast<int>(options.times)}};
+          {"time_unit", static_cast<int>(options.times)},
+          {"separator", static_cast<int>(options.separator)},
+          {"comments", static_cast<int>(options.comments)}};
 }
 
 error no_csv_record(const csv_import_options& options, std::string_view why) {
@@ -265,6 +267,23 @@ result<void> adopt_changes(const nlohmann::json& recorded,
                       options.regression_sets);
 }
 
+/// What is appended is written as the tables of the import, for nobody says how
+/// else; of a new dataset the user can say it.
+void adopt_writing(const nlohmann::json& recorded,
+                   csv_import_options& options) {
+  const auto mark = [&recorded](const char* key) {
+    const auto number = recorded.is_object()
+                          ? integer_of(recorded.value(key, nlohmann::json{}))
+                          : std::nullopt;
+    return static_cast<char>(number.value_or(0));
+  };
+  options.separator = mark("separator");
+  options.comments = mark("comments");
+  for (auto* tables : {&options.nodes, &options.edges})
+    for (auto& table : *tables)
+      table.comments = options.comments;
+}
+
 bool is_table_list(const nlohmann::json& value) {
   return value.is_array()
          && std::all_of(value.begin(), value.end(), [](const auto& table) {
@@ -364,6 +383,8 @@ result<void> adopt_csv_record(csv_import_options& options) {
   }
   GRAPHMILL_TRYV(
     adopt_changes(record.value("changes", nlohmann::json{}), options));
+  if (!options.after.empty())
+    adopt_writing(record.value("changes", nlohmann::json{}), options);
   GRAPHMILL_TRY(const auto info, read_dataset_info(options.like));
   if (options.target.empty()) // Tomorrow's tables may have no labels.
     options.target =

@@ -133,9 +133,10 @@ CATCH_TEST_CASE("outputs of nodes lie where the nodes are",
   // Five users, who know each other and buy two items; then items of shops.
   prediction_shape shape{.columns = 4, .batch_size = 4, .ranks = 2};
   shape.edges = true;
-  shape.blocks = {{.relation = 1, .types = {0, 0}, .counts = {5, 5}},
-                  {.relation = 2, .types = {1, 2}, .counts = {2, 3}, .first = 3},
-                  {.relation = 3, .types = {0, 3}, .counts = {0, 1}, .first = 6}};
+  shape.blocks = {
+    {.relation = 1, .types = {0, 0}, .counts = {5, 5}},
+    {.relation = 2, .types = {1, 2}, .counts = {2, 3}, .first = 3},
+    {.relation = 3, .types = {0, 3}, .counts = {0, 1}, .first = 6}};
   shape.types = {{"user", "user"}, {"item", "shop"}, {"user", "town"}};
   shape.rows = rows_of(shape.blocks);
   CATCH_CHECK(shape.rows == 7);
@@ -151,10 +152,9 @@ CATCH_TEST_CASE("outputs of nodes lie where the nodes are",
     std::vector<float> out;
     for (std::size_t end = 0; end < 2; ++end)
       for (int column = 0; column < 2; ++column)
-        out.push_back(value(types[row][end],
-                            end == 0 ? edges[row].source
-                                     : edges[row].destination,
-                            column));
+        out.push_back(
+          value(types[row][end],
+                end == 0 ? edges[row].source : edges[row].destination, column));
     return out;
   };
   temp_folder folder;
@@ -174,10 +174,10 @@ CATCH_TEST_CASE("outputs of nodes lie where the nodes are",
                          rows, told));
   }
   value_of(arrays.commit());
-  CATCH_CHECK(names_in(folder.path())
-              == std::vector<std::string>{
-                "embeddings.item.npy", "embeddings.shop.npy",
-                "embeddings.town.npy", "embeddings.user.npy"});
+  CATCH_CHECK(
+    names_in(folder.path())
+    == std::vector<std::string>{"embeddings.item.npy", "embeddings.shop.npy",
+                                "embeddings.town.npy", "embeddings.user.npy"});
   for (const auto& [name, type, nodes] :
        {std::tuple{"user", 0, 5}, std::tuple{"item", 1, 2},
         std::tuple{"shop", 2, 3}, std::tuple{"town", 3, 1}}) {

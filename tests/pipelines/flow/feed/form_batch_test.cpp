@@ -151,6 +151,40 @@ CATCH_TEST_CASE("the cycle of six as pairs and as lists",
   CATCH_CHECK(arrays["indices0"] == numbers{2, 1, 0, 3, 4, 0, 1, 5});
 }
 
+CATCH_TEST_CASE("nodes of trees have rows", "[pipelines][form_batch]") {
+  auto graph = cycle(6);
+  graph.edges[0].times.assign(6, {10, 20});
+  const auto data = whole(graph);
+  const auto& info = data.graph->info();
+  auto scheme = scheme_of(graph, {-1});
+  scheme.time = {.used = true, .disjoint = true};
+  // All of node 3 is before 30, and one edge of node 2 before 20.
+  const batch_seeds seeds{.nodes = {{2, 3}},
+                          .until = {20, 30},
+                          .row_numbers = {8, 5},
+                          .trees = {{0, 1}}};
+  batch_form form;
+  form.trees = true;
+  auto batch = fetched(data, scheme, seeds);
+  const auto booked = bytes_of(batch.graph, info, needs_of(form, info));
+  CATCH_CHECK(booked
+              == bytes_of(batch.graph, info, needs_of(batch_form{}, info))
+                   + 5 * 12);
+  auto made = value_of(
+    form_batch(std::move(batch), numbers{8, 5}, nullptr, form, info, nullptr));
+  const auto arrays = named(made, form, info);
+  CATCH_CHECK(arrays.at("n_id0") == numbers{2, 3, 1, 2, 4});
+  CATCH_CHECK(arrays.at("batch0") == numbers{0, 1, 0, 1, 1});
+  CATCH_CHECK(arrays.at("edge_index0") == numbers{2, 3, 4, 0, 1, 1});
+
+  auto broken = fetched(data, scheme, seeds);
+  broken.graph.nodes[0].trees.resize(4);
+  const auto refused = form_batch(std::move(broken), numbers{8, 5}, nullptr,
+                                  form, info, nullptr);
+  CATCH_REQUIRE(!refused);
+  CATCH_CHECK_THAT(refused.error().message, contains("in whose tree they are"));
+}
+
 CATCH_TEST_CASE("a form does not depend on parts", "[pipelines][form_batch]") {
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
     CATCH_CAPTURE(seed);
