@@ -147,10 +147,10 @@ result<int> run_append(const append_arguments& given) {
       parts_grow = appends || !current;
     }
     if (!given.parts.empty() && !parts_grow) {
-      notes.push_back(fmt::format("{}: the parts of {} as it is now; nothing to "
-                                  "do",
-                                  given.parts.string(),
-                                  given.dataset.string()));
+      notes.push_back(
+        fmt::format("{}: the parts of {} as it is now; nothing to "
+                    "do",
+                    given.parts.string(), given.dataset.string()));
       if (!given.json)
         say("{}\n", notes.back());
     }

@@ -420,8 +420,8 @@ void add_features(CLI::App& app, csv_import_options& options,
     ->check(CLI::IsMember({"point", "comma"}));
   app
     .add_option("--fit", flags.fit,
-                "Nodes that means, categories and scales are fitted to: all, "
-                "or train (training nodes only); default: all")
+                "Rows that means, categories and scales are fitted to: all, "
+                "or train (training nodes and edges only); default: all")
     ->check(CLI::IsMember({"all", "train"}));
 }
 

@@ -25,7 +25,8 @@ public:
   /// The consumer wants the steps of a pass, and no others any more.
   virtual void begin(const feed_pass& pass) = 0;
 
-  /// The consumer has returned batches. What it has freed is freed.
+  /// The consumer has returned batches. What it has freed is freed. With none,
+  /// it may have room again for what it had none for.
   virtual void take_back(std::vector<batch_back> batches) = 0;
 };
 

@@ -42,13 +42,33 @@ std::uint64_t feed_consumer::next_number() const {
 
 void feed_consumer::report(const error& reason) {
   log_->warn("{}", reason.message);
-  const auto frame = error_frame(reason);
-  (void)socket_.send(std::as_bytes(std::span{frame}));
+  std::lock_guard lock{mutex_};
+  if (failure_.empty())
+    failure_ = error_frame(reason);
+  tell();
 }
 
 void feed_consumer::waits(const std::string& what) {
-  const auto frame = waits_frame(what);
-  (void)socket_.send(std::as_bytes(std::span{frame}));
+  std::lock_guard lock{mutex_};
+  waits_ = waits_frame(what);
+  tell();
+}
+
+void feed_consumer::tell_again() {
+  std::lock_guard lock{mutex_};
+  tell();
+}
+
+/// With the lock. A consumer that is gone is told nothing.
+void feed_consumer::tell() {
+  for (auto* frame : {&waits_, &failure_}) {
+    if (frame->empty())
+      continue;
+    const auto sent = socket_.send(std::as_bytes(std::span{*frame}));
+    if (sent && !sent.value())
+      return;
+    frame->clear();
+  }
 }
 
 } // namespace graphmill

@@ -44,15 +44,24 @@ public:
   /// @param what As of `waits_frame`.
   void waits(const std::string& what);
 
+  /// Tells it what it had no room for. Called now and then.
+  void tell_again();
+
   std::size_t arena_bytes() const { return memory_.bytes(); }
 
 private:
+  void tell();
+
   feed_socket& socket_;
   arena& memory_;
   std::shared_ptr<spdlog::logger> log_;
   mutable std::mutex mutex_;
   std::map<std::uint64_t, std::shared_ptr<minibatch>> batches_;
   std::uint64_t next_ = 0;
+  // Frames that did not fit; empty: none. The first failure, and the latest
+  // word on what is waited for.
+  std::string failure_;
+  std::string waits_;
 };
 
 } // namespace graphmill

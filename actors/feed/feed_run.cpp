@@ -102,6 +102,13 @@ public:
     return ok();
   }
 
+  /// Tells the consumer what it had no room for.
+  void look() {
+    consumer_.tell_again();
+    if (feed_)
+      feed_->take_back({});
+  }
+
 private:
   result<void> open(feed_request request,
                     const std::vector<owned_descriptor>& descriptors) {
@@ -155,6 +162,7 @@ result<void> run_feed(feed_socket& socket, std::shared_ptr<spdlog::logger> log,
       break;
     }
     if (!packet.value()) {
+      door.look();
       heap.tick();
       continue;
     }

@@ -12,6 +12,7 @@
 #include "pipelines/flow/batch_size.hpp"
 #include "pipelines/flow/epoch_plan.hpp"
 #include "pipelines/flow/negatives.hpp"
+#include "pipelines/definition/validation/time_checks.hpp"
 #include "pipelines/flow/seed_table.hpp"
 
 #include <algorithm>
@@ -188,6 +189,7 @@ result<void> settle_rows(const feed_request& request,
   if (!request.negatives || own)
     member.negatives = nullptr;
   if (own) {
+    GRAPHMILL_TRYV(check_named_pairs(member.def));
     GRAPHMILL_TRY(member.rows, rows_named(*own, request, *member.graph));
     form.labels = false;
   }
@@ -292,6 +294,8 @@ prepare_feed(const feed_request& request,
   const auto table = seeds_fed(member, request.phase);
   const auto options =
     plan_options(def, member.graph, table, request.world, request.phase);
+  if (def.sampler.is_timed() && !def.sampler.disjoint)
+    GRAPHMILL_TRYV(check_order_of_time(*table, "seeds", options.batch_size));
   out.seeds = table->rows();
   out.batch_size = options.batch_size;
   out.steps = (out.seeds + out.batch_size - 1) / out.batch_size;

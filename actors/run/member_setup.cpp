@@ -3,7 +3,9 @@
 #include "actors/run/training_sink.hpp"
 #include "pipelines/definition/edge_predictions.hpp"
 #include "pipelines/definition/measured_seeds.hpp"
+#include "pipelines/definition/validation/time_checks.hpp"
 #include "pipelines/definition/validation/validation.hpp"
+#include "pipelines/definition/yaml/problem.hpp"
 #include "pipelines/flow/output_blocks.hpp"
 #include "pipelines/kernels/cross_entropy.hpp"
 #include "pipelines/model/state_shapes.hpp"
@@ -197,7 +199,36 @@ rows_in_order(const run_setup& run, const member_config& member) {
     return std::shared_ptr<const seed_table>{};
   if (!predicts_outputs(run.def))
     return table_of(member.graph, run.evaluated);
+  GRAPHMILL_TRYV(check_named_pairs(run.def));
   return table_of(*member.graph, edges_of(output_blocks(member.graph->info())));
+}
+
+/// Fails if rows that share the time of their step are not in the order of time.
+/// @param member With its rows or seeds, if they are not those of a split.
+result<void> check_order(const run_setup& run, const member_config& member) {
+  const auto& def = run.def;
+  if (!def.sampler.is_timed() || def.sampler.disjoint || member.ranks.empty())
+    return ok();
+  const auto name = in_quotes(member.graph->info().name);
+  const auto of_evaluation = std::int64_t{def.evaluate.batch_size};
+  if (member.rows)
+    return check_order_of_time(*member.rows, "rows of " + name, of_evaluation);
+  if (member.seeds)
+    return check_order_of_time(*table_of(*member.graph, member.seeds),
+                               "seeds of " + name, of_evaluation);
+  if (member.evaluated)
+    return check_order_of_time(*table_of(member.graph, *member.evaluated),
+                               "rows of " + name, of_evaluation);
+  GRAPHMILL_TRYV(check_order_of_time(*table_of(member.graph, split::train),
+                                     "training rows of " + name,
+                                     std::int64_t{def.train.batch_size}));
+  if (run.mode == run_mode::epoch)
+    return ok();
+  GRAPHMILL_TRYV(check_order_of_time(*table_of(member.graph, split::validation),
+                                     "validation rows of " + name,
+                                     of_evaluation));
+  return check_order_of_time(*table_of(member.graph, split::test),
+                             "test rows of " + name, of_evaluation);
 }
 
 /// What the steps of a piece of a pass give, at the most, unless one alone
@@ -273,12 +304,14 @@ prepare_member(const run_setup& run,
   if (out.graph->task() && evaluates(run)) {
     out.evaluated = run.evaluated;
   } else if (out.graph->task() && run.mode == run_mode::predict) {
+    GRAPHMILL_TRYV(check_named_pairs(run.def));
     GRAPHMILL_TRY(out.rows, table_of(*out.graph, run.edges));
   } else if (out.graph->task() && run.mode == run_mode::predict_in_order) {
     GRAPHMILL_TRY(out.rows, rows_in_order(run, out));
   } else {
     GRAPHMILL_TRY(out.seeds, seeds_of(run, out));
   }
+  GRAPHMILL_TRYV(check_order(run, out));
   out.outputs = run.outputs || run.mode == run_mode::predict
                 || run.mode == run_mode::predict_in_order;
   GRAPHMILL_TRY(const auto plan,

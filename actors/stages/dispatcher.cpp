@@ -173,12 +173,14 @@ private:
     // The ranks of a step come one after the other, so it is split once.
     const auto& info = config_.graph->info();
     const auto& table = *work_->table;
+    const auto& time = work_->sampling->time;
     if (split_step_ != batch.key.step) {
       split_ = work_->plan->split(batch.key.step);
-      if (config_.excludes)
-        excluded_ = exclusions_of(table, split_, info);
+      excluded_.clear();
+      if (config_.excludes && !time.disjoint)
+        excluded_ = exclusions_of(table, split_, info, time);
       until_.clear();
-      if (work_->sampling->time.used && !work_->sampling->time.disjoint)
+      if (time.used && !time.disjoint)
         until_ = earliest_of(table, split_);
       split_step_ = batch.key.step;
     }
@@ -188,10 +190,12 @@ private:
     if (work_->negatives)
       negatives = work_->negatives->of(table, batch.rows, batch.key.phase,
                                        batch.key.epoch, batch.key.step);
-    auto seeds = batch_of(table, batch.rows, info, negatives,
-                          work_->sampling->time.disjoint);
-    seeds.excluded = excluded_;
-    if (!work_->sampling->time.disjoint)
+    auto seeds = batch_of(table, batch.rows, info, negatives, time.disjoint);
+    seeds.excluded =
+      config_.excludes && time.disjoint
+        ? exclusions_of(table, std::span{&batch.rows, 1}, info, time)
+        : excluded_;
+    if (!time.disjoint)
       seeds.until = until_;
     batch.seeds = std::make_shared<const seed_batch>(std::move(seeds));
     batch.global_seeds = work_->plan->global_seeds(batch.key.step);

@@ -270,9 +270,21 @@ private:
     const auto destination =
       info().edge_types[static_cast<std::size_t>(type)].destination;
     const auto& ids = state.graph->nodes[destination].ids;
+    const auto owner_of = [&](std::size_t row) {
+      return static_cast<std::size_t>(
+        config_.graph->owner(destination, ids[row]));
+    };
+    // Lists that grow would take more than what is reserved for them.
+    std::vector<std::size_t> counts(out.size());
+    for (std::size_t row = 0; row + 1 < list.indptr.size(); ++row)
+      counts[owner_of(row)] +=
+        static_cast<std::size_t>(list.indptr[row + 1] - list.indptr[row]);
+    for (std::size_t part = 0; part < out.size(); ++part) {
+      out[part].ids.reserve(counts[part]);
+      out[part].rows.reserve(counts[part]);
+    }
     for (std::size_t row = 0; row + 1 < list.indptr.size(); ++row) {
-      auto& part = out[static_cast<std::size_t>(
-        config_.graph->owner(destination, ids[row]))];
+      auto& part = out[owner_of(row)];
       for (auto e = list.indptr[row]; e < list.indptr[row + 1]; ++e) {
         part.ids.push_back(list.places[static_cast<std::size_t>(e)]);
         part.rows.push_back(static_cast<local_id>(e));

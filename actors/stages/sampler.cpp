@@ -201,6 +201,8 @@ batch_stage sampling_by(sampler_actor actor,
     });
   out.bytes = [graph = std::move(graph), needs](const batch_in_making& batch) {
     return bytes_of(*batch.graph, graph->info(), needs)
+           + edge_list_bytes(*batch.graph, graph->info(), needs,
+                             graph->part_count())
            + (batch.edges ? bytes_of(*batch.seeds, needs) : 0);
   };
   return out;

@@ -21,7 +21,6 @@
 #include <set>
 #include <string_view>
 #include <system_error>
-#include <tuple>
 #include <utility>
 
 namespace graphmill {
@@ -430,8 +429,9 @@ result<dataset_info> grower::run(const progress_callback& on_progress,
   std::size_t done = 0;
   const auto tell = [&]() -> result<void> {
     if (stop != nullptr && stop->load(std::memory_order_relaxed))
-      return fail(ec::cancelled, "stopped on request while arrays of {} were "
-                                 "written",
+      return fail(ec::cancelled,
+                  "stopped on request while arrays of {} were "
+                  "written",
                   before_.folder().string());
     if (on_progress)
       on_progress({.phase = "write arrays", .done = done++, .total = types});
@@ -502,7 +502,10 @@ void add_options(const nlohmann::json& options, imported_edges& to) {
     const auto values = options.value(option, nlohmann::json{});
     return values.is_array()
            && std::any_of(values.begin(), values.end(),
-                          [&word](const auto& value) { return value == word; });
+                          [&word](const nlohmann::json& value) {
+                            return value.is_string()
+                                   && value.get<std::string>() == word;
+                          });
   };
   if (options.contains("undirected"))
     to.joined_by = "--undirected";
@@ -531,15 +534,18 @@ void add_changes(const nlohmann::json& changes, imported_edges& to) {
 /// would not have grown; growth.json says what else there is to know.
 result<imported_edges> read_imported_edges(const fs::path& folder) {
   imported_edges out;
-  for (const auto& [name, key, add] :
-       {std::tuple{"import.json", "options", add_options},
-        std::tuple{"columns.json", "changes", add_changes}}) {
+  const auto part = [&folder](const char* name,
+                              const char* key) -> result<nlohmann::json> {
     const auto record = read_json(folder / name, largest_import_record);
     if (!record && record.error().code != ec::not_found)
       return record.error();
-    if (record && record->is_object())
-      add(record->value(key, nlohmann::json{}), out);
-  }
+    return record && record->is_object() ? record->value(key, nlohmann::json{})
+                                         : nlohmann::json{};
+  };
+  GRAPHMILL_TRY(const auto options, part("import.json", "options"));
+  add_options(options, out);
+  GRAPHMILL_TRY(const auto changes, part("columns.json", "changes"));
+  add_changes(changes, out);
   GRAPHMILL_TRY(const auto steps, read_growth(folder));
   for (const auto& step : steps)
     out.drops_self_loops = out.drops_self_loops || step.drops_self_loops;

@@ -3,6 +3,7 @@
 #include "partition/dataset/meaning/feature_meaning.hpp"
 #include "partition/dataset/meaning/type_name.hpp"
 #include "partition/files/npy/npy.hpp"
+#include "partition/growing/grown_arrays.hpp"
 #include "partition/growing/grown_dataset.hpp"
 #include "partition/importers/npy/npy_values.hpp"
 #include "partition/importers/reverse.hpp"
@@ -90,7 +91,8 @@ result<row_norm> norm_of_rows(const feature_meaning& meaning,
               "{}: features of type {} were {} when it was imported, which "
               "the array cannot tell for new nodes; {}",
               rows.path().string(), type,
-              meaning.fitted.empty() && meaning.scaled != to_string(row_norm::none)
+              meaning.fitted.empty()
+                  && meaning.scaled != to_string(row_norm::none)
                 ? fmt::format("scaled (--normalise {})", meaning.scaled)
                 : "fitted to all nodes",
               "import everything again, or append text tables to an import of "
@@ -151,23 +153,30 @@ result<void> copy_ends(const npy_array& ends, edge_type_id type,
 }
 
 /// The type whose edges are those of another one, the other way round; types
-/// that are only called like that have other numbers of edges.
-std::optional<edge_type_id> reverse_of(const dataset_info& info,
-                                       edge_type_id type) {
-  const auto& about = info.edge_types[static_cast<std::size_t>(type)];
-  for (std::size_t i = 0; i < info.edge_types.size(); ++i)
-    if (const auto& other = info.edge_types[i];
-        other.name == type_name_for("rev_" + about.name)
+/// that are only called like that have other degrees.
+std::optional<edge_type_id> reverse_of(const dataset& data, edge_type_id type) {
+  const auto& types = data.info().edge_types;
+  const auto& about = types[static_cast<std::size_t>(type)];
+  const auto name = "rev_" + about.name;
+  const auto are_same = [](const npy_array& one, const npy_array& other) {
+    return std::ranges::equal(bytes_of(one), bytes_of(other));
+  };
+  for (edge_type_id i = 0; i < std::ssize(types); ++i)
+    if (const auto& other = types[static_cast<std::size_t>(i)];
+        (other.name == name || other.name == type_name_for(name))
         && other.source == about.destination
-        && other.destination == about.source && other.count == about.count)
-      return static_cast<edge_type_id>(i);
+        && other.destination == about.source
+        && are_same(data.edges(i).in_degrees, data.edges(type).out_degrees)
+        && are_same(data.edges(i).out_degrees, data.edges(type).in_degrees))
+      return i;
   return std::nullopt;
 }
 
 /// Fails if edges of a type have more than ends, or are made of those of
 /// another type.
-result<void> check_ends_of(const dataset_info& info, edge_type_id type,
+result<void> check_ends_of(const dataset& data, edge_type_id type,
                            const npy_array& ends) {
+  const auto& info = data.info();
   const auto& about = info.edge_types[static_cast<std::size_t>(type)];
   const auto name = info.edge_type_name(type);
   if (ends.shape().size() != 2 || ends.shape()[0] != 2)
@@ -185,7 +194,7 @@ result<void> check_ends_of(const dataset_info& info, edge_type_id type,
                                : "features");
   for (edge_type_id forward = 0; forward < std::ssize(info.edge_types);
        ++forward)
-    if (reverse_of(info, forward) == type)
+    if (reverse_of(data, forward) == type)
       return fail(ec::invalid_argument,
                   "{}: {} has the edges of {} the other way round; give the "
                   "array of that type alone, of which both are made",
@@ -225,9 +234,10 @@ result<void> import_npy_additions(const dataset& data, const new_arrays& arrays,
       continue;
     GRAPHMILL_TRYV(check_rows_of(type, *nodes[t]));
     if (const auto meaning = meanings.find(type.name);
-        meaning != meanings.end())
+        meaning != meanings.end()) {
       GRAPHMILL_TRY(norms[t],
                     norm_of_rows(meaning->second, type.name, *nodes[t]));
+    }
     info.node_types.back().count = nodes[t]->rows();
     info.node_types.back().feature_width = type.feature_width;
     info.node_types.back().feature_type = type.feature_type;
@@ -261,9 +271,9 @@ result<void> import_npy_additions(const dataset& data, const new_arrays& arrays,
     if (!edges[e])
       continue;
     const auto id = static_cast<edge_type_id>(e);
-    GRAPHMILL_TRYV(check_ends_of(before, id, *edges[e]));
+    GRAPHMILL_TRYV(check_ends_of(data, id, *edges[e]));
     given.push_back({&*edges[e], declare(id)});
-    if (const auto reverse = reverse_of(before, id))
+    if (const auto reverse = reverse_of(data, id))
       given.back().reverse = declare(*reverse);
   }
   options.edges.resize(info.edge_types.size(), {.drop_self_loops = drops});

@@ -48,8 +48,27 @@ result<std::vector<bool>> undirected_types(const dataset_info& info,
 }
 
 /// Which rule leaves one edge of a pair, if the given one leaves all.
-duplicate_edges once(duplicate_edges rule) {
+/// @param timed The writer fails on any other edge of a pair, whatever it weighs.
+duplicate_edges once(duplicate_edges rule, bool timed) {
+  if (timed)
+    return duplicate_edges::drop;
   return rule == duplicate_edges::keep ? duplicate_edges::match : rule;
+}
+
+/// Edges with times are events. Fails if one of them is to take the place of
+/// others: it would be of its own time and have the weight of later ones, or
+/// hide them.
+result<void> keep_timed_edges(const dataset_info& info, edge_type_id type,
+                              const graph_changes& changes) {
+  if (!info.edge_types[static_cast<std::size_t>(type)].timed
+      || changes.duplicates == duplicate_edges::keep)
+    return ok();
+  return fail(ec::invalid_argument,
+              "--duplicates {}: edges of {} have times of their own, and those "
+              "that join the same nodes are no duplicates; leave --duplicates "
+              "out, so that all are kept",
+              changes.duplicates == duplicate_edges::sum ? "sum" : "drop",
+              info.edge_type_name(type));
 }
 
 } // namespace
@@ -57,13 +76,18 @@ duplicate_edges once(duplicate_edges rule) {
 result<edge_plan> plan_edges(dataset_info& info, bool reverse,
                              const graph_changes& changes) {
   GRAPHMILL_TRY(const auto undirected, undirected_types(info, changes));
+  for (std::size_t i = 0; i < undirected.size(); ++i)
+    GRAPHMILL_TRYV(
+      keep_timed_edges(info, static_cast<edge_type_id>(i), changes));
   edge_plan plan;
   plan.reverse.resize(undirected.size(), -1);
-  for (const auto both : undirected)
+  for (std::size_t i = 0; i < undirected.size(); ++i)
     plan.rules.push_back(
-      {.both_ways = both,
+      {.both_ways = undirected[i],
        .drop_self_loops = changes.drop_self_loops,
-       .duplicates = both ? once(changes.duplicates) : changes.duplicates});
+       .duplicates = undirected[i]
+                       ? once(changes.duplicates, info.edge_types[i].timed)
+                       : changes.duplicates});
   if (!reverse)
     return plan;
   if (std::ranges::count(undirected, false) == 0)

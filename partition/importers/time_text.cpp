@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstdlib>
@@ -104,6 +105,29 @@ std::optional<std::int64_t> clock_time(cursor& at) {
   return *sign == '+' ? out - shift : out + shift;
 }
 
+std::chrono::year_month_day date_of(std::int64_t year, std::int64_t month,
+                                    std::int64_t day) {
+  return {std::chrono::year{static_cast<int>(year)},
+          std::chrono::month{static_cast<unsigned>(month)},
+          std::chrono::day{static_cast<unsigned>(day)}};
+}
+
+/// Microseconds since 1970 as ISO 8601.
+std::string iso_text(std::int64_t time) {
+  const std::chrono::sys_time<std::chrono::microseconds> when{
+    std::chrono::microseconds{time}};
+  const auto day = std::chrono::floor<std::chrono::days>(when);
+  const std::chrono::year_month_day date{day};
+  const std::chrono::hh_mm_ss clock{when - day};
+  auto out = fmt::format(
+    "{:04}-{:02}-{:02}T{:02}:{:02}:{:02}", static_cast<int>(date.year()),
+    static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
+    clock.hours().count(), clock.minutes().count(), clock.seconds().count());
+  if (const auto rest = clock.subseconds().count(); rest != 0)
+    out += fmt::format(".{:06}", rest);
+  return out + "Z";
+}
+
 std::optional<std::int64_t> iso_time(std::string_view text) {
   cursor at{text};
   const auto year = at.digits(4);
@@ -113,10 +137,7 @@ std::optional<std::int64_t> iso_time(std::string_view text) {
   const auto day = at.digits(2);
   if (!year || !dash || !month || !second_dash || !day)
     return std::nullopt;
-  const std::chrono::year_month_day date{
-    std::chrono::year{static_cast<int>(*year)},
-    std::chrono::month{static_cast<unsigned>(*month)},
-    std::chrono::day{static_cast<unsigned>(*day)}};
+  const auto date = date_of(*year, *month, *day);
   if (!date.ok())
     return std::nullopt;
   const auto days =
@@ -131,7 +152,8 @@ std::optional<std::int64_t> iso_time(std::string_view text) {
 
 /// What a whole number counts, by its size: from 1973 to 5138.
 std::optional<time_unit> unit_by_size(std::int64_t value) {
-  const auto size = value < 0 ? -value : value;
+  // Of the least number there is no positive one.
+  const auto size = value < 0 ? -(value + 1) : value;
   if (size >= 100'000'000 && size < 100'000'000'000)
     return time_unit::seconds;
   if (size >= 100'000'000'000 && size < 100'000'000'000'000)
@@ -139,6 +161,29 @@ std::optional<time_unit> unit_by_size(std::int64_t value) {
   if (size >= 100'000'000'000'000 && size < 100'000'000'000'000'000)
     return time_unit::microseconds;
   return std::nullopt;
+}
+
+/// Whether digits may be a calendar date of 1900 to 2099, with or without a time
+/// of day, such as 20240501 or 20240501083000.
+bool is_calendar_date(std::string_view digits) {
+  const auto size = digits.size();
+  if (size != 8 && size != 10 && size != 12 && size != 14)
+    return false;
+  cursor at{digits};
+  const auto year = at.digits(4);
+  const auto month = at.digits(2);
+  const auto day = at.digits(2);
+  if (!day || !month || !year || *year < 1900 || *year > 2099
+      || !date_of(*year, *month, *day).ok())
+    return false;
+  for (const auto most : {23, 59, 59}) {
+    if (at.done())
+      return true;
+    const auto part = at.digits(2);
+    if (!part || *part > most)
+      return false;
+  }
+  return at.done();
 }
 
 std::string_view name_of(time_unit unit) {
@@ -194,6 +239,12 @@ result<std::int64_t> time_text_reader::number(std::string_view text) {
                shown);
   auto unit = unit_;
   if (unit == time_unit::automatic) {
+    if (point == text.npos && is_calendar_date(text))
+      return bad("\"{}\" may be the date {}-{}-{}, or a count: write dates as "
+                 "{}-{}-{}, or say what is counted (--time-unit s, ms, us or "
+                 "step)",
+                 shown, text.substr(0, 4), text.substr(4, 2), text.substr(6, 2),
+                 text.substr(0, 4), text.substr(4, 2), text.substr(6, 2));
     const auto found = unit_by_size(*whole);
     if (!found || (*found != time_unit::seconds && point != text.npos))
       return bad("\"{}\" may count seconds, milliseconds or steps: say which "
@@ -213,15 +264,35 @@ result<std::int64_t> time_text_reader::number(std::string_view text) {
   return out;
 }
 
-result<std::int64_t> time_text_reader::read(std::string_view text) {
+result<std::int64_t> time_text_reader::ticks(std::string_view text) {
   if (const auto time = iso_time(text)) {
     if (unit_ != time_unit::automatic)
       return bad("\"{}\" is ISO 8601, and --time-unit is for numbers",
+                 printable(std::string{text}));
+    if (*time > most_ticks || *time < -most_ticks)
+      return bad("\"{}\" is too far from 1970: times go from 1684 to 2255",
                  printable(std::string{text}));
     GRAPHMILL_TRYV(take_form("ISO 8601", text));
     return *time;
   }
   return number(text);
+}
+
+result<std::int64_t> time_text_reader::read(std::string_view text) {
+  GRAPHMILL_TRY(const auto time, ticks(text));
+  least_ = any_ ? std::min(least_, time) : time;
+  most_ = any_ ? std::max(most_, time) : time;
+  any_ = true;
+  return time;
+}
+
+std::string time_text_reader::told() const {
+  if (!any_)
+    return {};
+  const auto one = [this](std::int64_t time) {
+    return unit_ == time_unit::steps ? std::to_string(time) : iso_text(time);
+  };
+  return fmt::format("{}, from {} to {}", form_, one(least_), one(most_));
 }
 
 } // namespace graphmill

@@ -38,13 +38,22 @@ public:
   /// 2^53 ticks, which rows of tasks could not have exactly.
   result<std::int64_t> read(std::string_view text);
 
+  /// What the times were taken for, and the first and last of them, such as
+  /// "seconds since 1970, from 2024-05-01T08:30:00Z to 2024-06-01T00:00:00Z".
+  /// Empty: there were none.
+  std::string told() const;
+
 private:
+  result<std::int64_t> ticks(std::string_view text);
   result<std::int64_t> number(std::string_view text);
   result<void> take_form(std::string_view form, std::string_view text);
 
   time_unit unit_;
   std::string form_; ///< Of the times so far; empty: there are none.
   std::string first_;
+  std::int64_t least_ = 0;
+  std::int64_t most_ = 0;
+  bool any_ = false;
 };
 
 } // namespace graphmill

@@ -34,7 +34,8 @@ struct frontier {
   std::size_t size() const { return end - begin; }
 };
 
-/// Edges of one type that the batch is without.
+/// Edges of one type that the batch is without. With trees, destinations are
+/// those of one tree.
 struct exclusion {
   excluded_edges edges;
   /// Destinations that no hop has expanded yet, by number.
@@ -170,8 +171,8 @@ result<void> batch_sampler::impl::seed(const batch_seeds& seeds) {
   for (std::size_t t = 0; t < seeds.nodes.size(); ++t)
     GRAPHMILL_TRYV(seed_type(
       static_cast<node_type_id>(t), seeds.nodes[t],
-      trees() ? std::span<const std::int32_t>{seeds.trees[t]}
-              : std::span<const std::int32_t>{}));
+      seeds.trees.empty() ? std::span<const std::int32_t>{}
+                          : std::span<const std::int32_t>{seeds.trees[t]}));
   for (const auto& edges : seeds.excluded) {
     auto& out = exclusions.emplace_back();
     out.edges = edges;
@@ -202,7 +203,9 @@ batch_sampler::impl::check_times(const batch_seeds& seeds) const {
 /// Takes the rows, and makes room for ids of each of them.
 result<void> batch_sampler::impl::plant_trees(const batch_seeds& seeds) {
   rows = seeds.row_numbers;
-  if (seeds.trees.size() != seeds.nodes.size())
+  // A rank may have no row in a step, and then it has no trees.
+  if (seeds.trees.size() != seeds.nodes.size()
+      && !(seeds.trees.empty() && seeds.count() == 0))
     return fail(ec::invalid_argument,
                 "the trees of seeds of {} node types are given, of {}",
                 seeds.trees.size(), seeds.nodes.size());
@@ -321,19 +324,6 @@ std::vector<shortened> batch_sampler::impl::shortened_lists(edge_type_id type) {
   auto& [edges, left] = exclusions[type];
   const auto of = info().edge_types[type].destination;
   const auto& front = frontiers[of];
-  if (trees()) { // Of which each may have such a node.
-    const auto& all = edges.destinations;
-    const auto* ids = this->out.nodes[of].ids.data() + front.begin;
-    for (std::size_t i = 0; i < front.size() && !all.empty(); ++i) {
-      const auto node = node_of(of, ids[i]);
-      const auto at = std::lower_bound(all.begin(), all.end(), node);
-      if (at != all.end() && *at == node)
-        out.push_back(shortened_at(
-          front.places[i], static_cast<std::size_t>(at - all.begin())));
-    }
-    std::sort(out.begin(), out.end());
-    return out;
-  }
   std::erase_if(left, [&, &all = edges](std::size_t number) {
     const auto local =
       tables[of].find(all.destinations[number], this->out.nodes[of].ids);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <limits>
+#include <utility>
 
 namespace graphmill {
 
@@ -77,7 +78,8 @@ result<void> exclude(list_task& work, pod_vector<std::int32_t>& counts,
     }
     const auto gone =
       find_skips(work.edges, work.nodes, id, seen, ids, skips);
-    if (gone < 0) {
+    // More are gone than there were if a file was shortened in between.
+    if (gone < 0 || std::cmp_greater(gone, place.degree)) {
       if (mapped_file::first_fault())
         return ok(); // Whoever asks looks at that, too.
       return no_such_edge(work, id, seen, ids);
@@ -305,7 +307,8 @@ result<std::int64_t> find_lists(list_task& work, std::int64_t max_degree,
         seen_of(work.edges, request, i, row, sane ? begin : 0, degree);
       sane &= seen.degree >= 0;
       unsorted = seen.sorted ? unsorted : static_cast<std::int64_t>(i);
-      degree = seen.count;
+      // Below 0 if the list is broken, also by a file that was shortened.
+      degree = std::max<std::int64_t>(seen.count, 0);
       first_seen = seen.first;
     } else if (hides) {
       const auto row = static_cast<std::size_t>(ids[i] - first);

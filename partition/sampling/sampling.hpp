@@ -45,7 +45,9 @@ struct batch_seeds {
   /// Per node type: distinct global ids. The position is the local id.
   std::vector<std::vector<node_id>> nodes;
   /// Per edge type: edges that the batch is without. None is of a higher level
-  /// than the batch sees. Empty: of no type.
+  /// than the batch sees. Empty: of no type. With trees, a destination is that of
+  /// one tree: its global id, and the number of nodes of its type times the
+  /// place of the row in `row_numbers`.
   std::vector<excluded_edges> excluded{};
   /// Of a scheme whose seeds hear of their past: one time for all of them, or
   /// with trees that of each row. Else empty.

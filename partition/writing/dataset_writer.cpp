@@ -330,6 +330,13 @@ result<void> dataset_writer::impl::finish_edges(edge_type_id type) {
   GRAPHMILL_TRYV(edges[type].write(about, opts.memory_bytes, opts.on_progress,
                                    std::move(name_of), placed[type]));
   dropped[type] = edges[type].dropped();
+  // An event is no duplicate of another one.
+  if (about.timed && !times_of_sources[type] && dropped[type].duplicates > 0)
+    return fail(ec::invalid_data,
+                "{}: {} edges join nodes that an earlier edge joins, have times "
+                "of their own, and would be lost: --undirected is for pairs of "
+                "nodes with one edge; take --reverse, which keeps all edges",
+                info.edge_type_name(type), dropped[type].duplicates);
   if (about.timed) {
     GRAPHMILL_TRYV(find_times(type));
   }
@@ -484,7 +491,7 @@ std::uint64_t dataset_writer::impl::sort_bytes(edge_type_id type) const {
                      + info.node_types[about.destination].count;
   return static_cast<std::uint64_t>(nodes) * (about.weighted ? 28 : 12)
          + static_cast<std::uint64_t>(about.count)
-             * (about.feature_width > 0 ? 40 : 0)
+             * (about.feature_width > 0 ? 32 : 0)
          + std::min(static_cast<std::uint64_t>(about.count)
                       * (about.weighted ? 12 : 8),
                     opts.memory_bytes);

@@ -8,7 +8,6 @@
 #include <cstring>
 #include <limits>
 #include <numeric>
-#include <set>
 #include <utility>
 
 namespace graphmill {
@@ -182,20 +181,32 @@ result<void> kept_edges::write(edge_type_info& about,
 }
 
 /// Lists keep the order in which their edges were appended, so going through
-/// these once more says where each lies.
+/// these once more says where each lies. In a list without duplicates a source
+/// is there once, so an edge that is not the next one there is a duplicate.
 template <class Edge>
 result<placed_edges> kept_edges::place(edge_spool<Edge>& spool) const {
   GRAPHMILL_TRY(const auto indptr, npy_array::open(folder_ / "indptr.npy"));
   GRAPHMILL_TRY(const auto begin, indptr.as<std::int64_t>());
+  GRAPHMILL_TRY(const auto indices, npy_array::open(folder_ / "indices.npy"));
+  const id_span listed{indices.data(), indices.size(),
+                       indices.type() == dtype::int64};
   std::vector<edge_id> next{begin.begin(), begin.end()};
-  std::set<std::pair<node_id, node_id>> seen;
   const auto place_of = [&](const Edge& edge) -> edge_id {
+    const auto list = static_cast<std::size_t>(edge.destination);
+    auto& at = next[list];
     if (rules_.duplicates != duplicate_edges::keep
-        && !seen.emplace(edge.source, edge.destination).second)
+        && (at == begin[list + 1]
+            || listed[at] != edge.source))
       return -1;
-    return next[static_cast<std::size_t>(edge.destination)]++;
+    return at++;
   };
   placed_edges out;
+  const auto given = static_cast<std::size_t>(given_);
+  out.sources.reserve(given); // Growing, they would take far more.
+  out.destinations.reserve(given);
+  out.places.reserve(given);
+  if (rules_.both_ways)
+    out.opposites.reserve(given);
   auto loop = dropped_loops_.begin();
   const auto add = [&](node_id source, node_id destination, edge_id at) {
     out.sources.push_back(source);
@@ -226,6 +237,8 @@ result<placed_edges> kept_edges::place(edge_spool<Edge>& spool) const {
   }
   for (; loop != dropped_loops_.end(); ++loop)
     add(-1, -1, -1);
+  if (auto fault = mapped_file::first_fault())
+    return std::move(*fault);
   return out;
 }
 

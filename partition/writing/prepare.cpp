@@ -183,8 +183,10 @@ result<void> take_rights(const fs::path& from, const fs::path& to) {
   if (::stat(from.c_str(), &about) != 0)
     return fail_errno(errno, "cannot look at {}", from.string());
   // Before the mode, of which it may clear bits.
-  if (::chown(to.c_str(), about.st_uid, about.st_gid) != 0)
-    (void)::chown(to.c_str(), static_cast<uid_t>(-1), about.st_gid);
+  if (::chown(to.c_str(), about.st_uid, about.st_gid) != 0) {
+    [[maybe_unused]] const auto group_alone =
+      ::chown(to.c_str(), static_cast<uid_t>(-1), about.st_gid);
+  }
   if (::chmod(to.c_str(), about.st_mode & 07777) != 0)
     return fail_errno(errno, "cannot change the mode of {}", to.string());
   return ok();

@@ -118,6 +118,10 @@ inline constexpr figure<run_figures> run[] = {
   {"graphmill_run_started_timestamp_seconds", since_1970,
    "Start of the run, since 1970.",
    [](const run_figures& r) { return seconds_of(r.started); }},
+  {"graphmill_run_feeds", count,
+   "1 for a run that feeds a consumer, which takes batches when it likes; 0 "
+   "for one that trains.",
+   [](const run_figures& r) -> figure_value { return r.feeds ? 1.0 : 0.0; }},
   {"graphmill_run_silent_daemons", count,
    "Daemons of the run that have not reported for seconds.",
    in<&run_figures::health, &run_health::silent>},

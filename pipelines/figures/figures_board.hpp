@@ -19,6 +19,7 @@ struct run_figures {
   std::uint32_t attempt = 1;
   unix_time started{0};
   run_health health;
+  bool feeds = false; ///< It trains nothing: a consumer takes its batches.
 };
 
 /// How a cluster is at one moment.

@@ -94,10 +94,22 @@ std::uint64_t bytes_of(const sampled_subgraph& graph, const dataset_info& info,
   return bytes + structure_bytes(size, graph.hops, info, needs);
 }
 
+std::uint64_t edge_list_bytes(const sampled_subgraph& graph,
+                              const dataset_info& info,
+                              const batch_needs& needs, part_id parts) {
+  std::uint64_t edges = 0;
+  if (needs.edge_features && parts > 1)
+    for (std::size_t e = 0; e < graph.edges.size(); ++e)
+      if (info.edge_types[e].feature_width > 0)
+        edges += graph.edges[e].sources.size();
+  return edges * (sizeof(edge_id) + sizeof(local_id));
+}
+
 std::uint64_t bytes_of(const subgraph_bound& bound, const dataset_info& info,
                        const batch_needs& needs,
                        const sampling_scheme& scheme) {
-  // Beyond the batch itself, sampling needs so much memory for each edge.
+  // Beyond the batch itself, sampling needs so much memory for each edge, and
+  // later `edge_list_bytes` no more.
   constexpr std::uint64_t working_bytes = 12;
   extent size;
   auto bytes =

@@ -345,7 +345,8 @@ link_negatives::make(const std::shared_ptr<const partitioned_graph>& graph,
     def, info, std::move(orders), *training, std::move(unknown));
   if (def.sampler.is_timed()) {
     made->know_times(*graph, def.sampler.time == time_use::inclusive);
-    GRAPHMILL_TRYV(made->check_training(*training, info));
+    for (const auto which : {split::train, split::validation, split::test})
+      GRAPHMILL_TRYV(made->check_ages(*table_of(graph, which), which, info));
   }
   return std::shared_ptr<const link_negatives>{std::move(made)};
 }
@@ -424,22 +425,29 @@ void link_negatives::know_times(const partitioned_graph& graph,
   }
 }
 
-result<void> link_negatives::check_training(const seed_table& training,
-                                            const dataset_info& info) const {
-  for (seed_row row = 0; row < training.rows(); ++row)
+/// That each row has a negative. A row that is ranked among none would be
+/// counted as found at once.
+result<void> link_negatives::check_ages(const seed_table& rows, split which,
+                                        const dataset_info& info) const {
+  const auto given = which == split::train
+                       ? wanted_.kind == negative_kind::given
+                       : rows.edges->given > 0;
+  for (seed_row row = 0; row < rows.rows() && !given; ++row)
     for (const auto end : {wrong_destination, wrong_source}) {
       const auto type =
-        training.columns[end == wrong_destination ? 1 : 0].type_of(row);
+        rows.columns[end == wrong_destination ? 1 : 0].type_of(row);
       const auto& dated = dated_[static_cast<std::size_t>(type)];
-      if (!corrupts(wanted_.corrupt, end) || !dated.dated()
-          || wanted_.kind == negative_kind::given)
+      if (!corrupts(wanted_.corrupt, end) || !dated.dated())
         continue;
-      const auto time = training.times[static_cast<std::size_t>(row)];
+      const auto time = rows.times[static_cast<std::size_t>(row)];
       if (dated.until(time) == 0)
         return fail(ec::invalid_argument,
-                    "training edge {} of \"{}\" is of time {}, and no node of "
+                    "{} edge {} of \"{}\" is of time {}, and no node of "
                     "type \"{}\" is older, so that it has no negatives: leave "
                     "such edges out, or correct the times",
+                    which == split::train        ? "training"
+                    : which == split::validation ? "validation"
+                                                 : "test",
                     row, info.name, time,
                     info.node_types[static_cast<std::size_t>(type)].name);
     }

@@ -117,8 +117,8 @@ private:
                     std::optional<std::int64_t> time, random_stream& draws,
                     std::span<node_id> out) const;
   void know_times(const partitioned_graph& graph, bool inclusive);
-  result<void> check_training(const seed_table& training,
-                              const dataset_info& info) const;
+  result<void> check_ages(const seed_table& rows, split which,
+                          const dataset_info& info) const;
 
   std::uint64_t seed_;
   definition::negatives_section wanted_;

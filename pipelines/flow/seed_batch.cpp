@@ -221,20 +221,40 @@ earliest_of(const seed_table& table,
 std::vector<excluded_edges>
 exclusions_of(const seed_table& table,
               std::span<const std::vector<seed_row>> ranks,
-              const dataset_info& info) {
+              const dataset_info& info, const time_rule& time) {
   if (!table.edges || table.edges->excluded.empty())
     return {};
   const auto& edges = *table.edges;
+  // Strictly before its row there is no edge of the time of the row. Edges whose
+  // time is that of their source are another matter.
+  const auto comes_later = [&](edge_type_id type) {
+    const auto& of = info.edge_types[static_cast<std::size_t>(type)];
+    return time.used && !time.inclusive && of.timed
+           && !info.node_types[static_cast<std::size_t>(of.source)].timed;
+  };
   std::vector<std::vector<excluded_edges::entry>> entries(
     info.edge_types.size());
   for (const auto& rows : ranks)
-    for (const auto row : rows) {
+    for (std::size_t place = 0; place < rows.size(); ++place) {
+      const auto row = rows[place];
       const auto [from, to] = edges.excluded.range(
         edges.excluded.rows[static_cast<std::size_t>(row)]);
-      for (auto i = from; i < to; ++i)
-        entries[static_cast<std::size_t>(edges.excluded_types[i])].push_back(
-          {table.columns[edges.excluded_ends[i] == 0 ? 1 : 0].node_of(row),
+      for (auto i = from; i < to; ++i) {
+        const auto type = edges.excluded_types[i];
+        if (comes_later(type))
+          continue;
+        const auto end = info.edge_types[static_cast<std::size_t>(type)]
+                           .destination;
+        const auto tree =
+          time.disjoint
+            ? static_cast<std::int64_t>(place)
+                * info.node_types[static_cast<std::size_t>(end)].count
+            : 0;
+        entries[static_cast<std::size_t>(type)].push_back(
+          {tree
+             + table.columns[edges.excluded_ends[i] == 0 ? 1 : 0].node_of(row),
            edges.excluded.ids[i]});
+      }
     }
   std::vector<excluded_edges> out;
   for (auto& of_type : entries)

@@ -111,10 +111,12 @@ earliest_of(const seed_table& table,
 /// What the rows of a step, of all ranks together, must not hear of: the edges
 /// that they exclude, by edge type. Empty if the table says nothing of that, as
 /// those of nodes, of edges with labels, and of links outside of training.
-/// @param ranks The rows of each rank.
+/// Empty also where seeds hear strictly of their past, to which no row belongs.
+/// @param ranks The rows of each rank; of one alone where each row has a tree of
+/// its own, for destinations are those of one tree then (`batch_seeds`).
 std::vector<excluded_edges>
 exclusions_of(const seed_table& table,
               std::span<const std::vector<seed_row>> ranks,
-              const dataset_info& info);
+              const dataset_info& info, const time_rule& time = {});
 
 } // namespace graphmill

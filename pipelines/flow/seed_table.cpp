@@ -2,7 +2,9 @@
 
 #include "partition/dataset/chosen_task.hpp"
 
+#include <algorithm>
 #include <cstring>
+#include <functional>
 #include <limits>
 #include <numeric>
 #include <utility>
@@ -153,6 +155,20 @@ table_of(const dataset_info& info, const edge_task_info& task, split which,
   out.edges = edges;
   out.keeps = std::move(columns);
   return std::make_shared<const seed_table>(std::move(out));
+}
+
+result<void> check_order_of_time(const seed_table& table, std::string_view what,
+                                 std::int64_t of_step) {
+  const auto later = std::ranges::adjacent_find(table.times, std::greater{});
+  if (of_step < 2 || later == table.times.end())
+    return ok();
+  return fail(ec::invalid_argument,
+              "{} are not in the order of time: row {} is of time {}, and the "
+              "next one of {}. Without `sampler.disjoint`, all rows of a step "
+              "hear of what was before the earliest of them, so that most would "
+              "hear of little: set `sampler.disjoint: true`, or bring rows into "
+              "the order of time, as an import that splits --by time does",
+              what, later - table.times.begin(), later[0], later[1]);
 }
 
 result<std::shared_ptr<const seed_table>>

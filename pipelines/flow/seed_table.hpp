@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string_view>
 #include <vector>
 
 namespace graphmill {
@@ -106,6 +107,13 @@ table_of(std::shared_ptr<const partitioned_graph> graph, split which);
 std::shared_ptr<const seed_table>
 table_of(const partitioned_graph& graph,
          std::shared_ptr<const std::vector<node_id>> nodes);
+
+/// Fails unless times of rows ascend, for a run in which all rows of a step hear
+/// of what was before the earliest of them: of others there would be little.
+/// @param what The rows, for the error, such as "training rows of \"x\"".
+/// @param of_step How many rows a step has, of all trainers.
+result<void> check_order_of_time(const seed_table& table, std::string_view what,
+                                 std::int64_t of_step);
 
 /// The rows of a split of a task. They are checked (`check_rows`).
 /// @param keeps What the arrays lie in.

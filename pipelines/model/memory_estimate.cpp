@@ -156,9 +156,11 @@ private:
       return slots.rows * (slots.own + slots.joint) * classes * each;
     };
     auto evaluation = 0.0;
+    auto measured_rows = 0.0;
     for (const auto which : {phase::validation, phase::test}) {
       const auto slots = slots_of(chosen, which, def_.evaluate.batch_size,
                                   most_measured_seeds(def_, target));
+      measured_rows = std::max(measured_rows, slots.rows);
       evaluation =
         std::max(evaluation, 2 * slots.rows * width + of_slots(slots, 3));
     }
@@ -185,6 +187,11 @@ private:
         std::min(of_slots(training, 1), 16.0 * 1024) * (width + 3 * inside);
       sum.kept += 4 * stack / width * inside + of_slots(training, 4);
       sum.transient += at_once + 48 * width * inside;
+      if (layout_.decoder->edge_weight == absent)
+        break;
+      // Of the rows' own edges: their part of the layer, and its gradient.
+      sum.kept += std::max(2 * training.rows, measured_rows) * inside;
+      sum.transient += 16 * edge_width() * inside;
       break;
     }
     default:
@@ -194,6 +201,14 @@ private:
     if (training.joint != 0)
       sum.transient += training.rows * training.joint
                        + 2 * (training.rows + training.joint) * width;
+  }
+
+  /// Of features that the decoder reads.
+  double edge_width() const {
+    return double(
+      layout_
+        .parameters[static_cast<std::size_t>(layout_.decoder->edge_weight)]
+        .shape.front());
   }
 
   double edges(std::size_t relation) const {

@@ -106,17 +106,22 @@ private:
       stream_key(def_.seed, purpose::train, static_cast<std::uint64_t>(epoch),
                  static_cast<std::uint64_t>(step));
     const auto rows = plan.split(step);
-    const auto excluded = exclusions_of(table, rows, info());
+    const auto& time = scheme_.time;
+    const auto excluded = time.disjoint
+                            ? std::vector<excluded_edges>{}
+                            : exclusions_of(table, rows, info(), time);
     for (auto& daemon : daemons_)
       for (auto rank : daemon.ranks) {
         const auto& own = rows[static_cast<std::size_t>(rank)];
         negative_lists negatives;
         if (negatives_)
           negatives = negatives_->of(table, own, phase::train, epoch, step);
-        const auto disjoint = scheme_.time.disjoint;
-        auto seeds = batch_of(table, own, info(), negatives, disjoint);
-        seeds.excluded = excluded;
-        if (scheme_.time.used && !disjoint)
+        auto seeds = batch_of(table, own, info(), negatives, time.disjoint);
+        seeds.excluded =
+          time.disjoint
+            ? exclusions_of(table, std::span{&own, 1}, info(), time)
+            : excluded;
+        if (time.used && !time.disjoint)
           seeds.until = earliest_of(table, rows);
         GRAPHMILL_TRY(const auto batch,
                       sample(*graph_, shards_, scheme_, key, seeds));

@@ -122,7 +122,7 @@ void figures_sampler::look(clock::time_point now, bool is_ending) {
   out.several = with_.config.runs_at_once > 1 || with_.active.size() > 1;
   for (const auto& run : with_.active.all()) {
     out.runs.push_back({run->record.name, run->attempts, run->record.started,
-                        run->on.health.tell_all(now)});
+                        run->on.health.tell_all(now), run->is_feed()});
     tell_changes(*run, out.runs.back().health, now);
   }
   if (with_.config.feed)

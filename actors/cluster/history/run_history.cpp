@@ -31,6 +31,8 @@ namespace {
 constexpr std::chrono::minutes longest_opening{5};
 constexpr std::chrono::minutes longest_question{1};
 
+constexpr std::uint32_t kept_feeds = 100;
+
 constexpr const char* columns =
   "id, name, state, submitted, started, ended, message, summary";
 
@@ -316,13 +318,20 @@ void run_history::put_one(const entry& row) {
 
 /// Forgets the runs that are over and too many: those that ended first. A run
 /// that has just ended stays for whoever waited for it.
+/// Feeds, which have no definition, push out none that train.
 void run_history::drop_old() {
-  SQLite::Statement drop{*database_,
-                         "DELETE FROM runs WHERE id IN (SELECT id FROM runs "
-                         "WHERE state NOT IN ('queued', 'running') "
-                         "ORDER BY ended DESC, id DESC LIMIT -1 OFFSET ?1)"};
-  drop.bind(1, std::int64_t{keep_});
-  drop.exec();
+  for (const auto& [those, keep] :
+       {std::pair{"<> ''", keep_},
+        std::pair{"= ''", std::min(keep_, kept_feeds)}}) {
+    SQLite::Statement drop{
+      *database_,
+      fmt::format("DELETE FROM runs WHERE id IN (SELECT id FROM runs WHERE "
+                  "state NOT IN ('queued', 'running') AND definition {} "
+                  "ORDER BY ended DESC, id DESC LIMIT -1 OFFSET ?1)",
+                  those)};
+    drop.bind(1, std::int64_t{keep});
+    drop.exec();
+  }
 }
 
 void run_history::touch() const {

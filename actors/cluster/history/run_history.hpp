@@ -44,7 +44,8 @@ public:
   /// begins. Fails, and leaves the file as it is, if that is no database, one
   /// of another program or of a newer version, or one that another coordinator
   /// uses.
-  /// @param keep Of the runs that are over, how many it keeps: the latest.
+  /// @param keep Of the runs that are over, how many it keeps: the latest. Of
+  /// those without a definition, which are feeds, it keeps a hundred at most.
   /// @param take_up False: nobody goes on with any run; all are marked.
   static result<run_history> open(const std::filesystem::path& file,
                                   std::uint32_t keep, bool take_up = true);

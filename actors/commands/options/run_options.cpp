@@ -11,6 +11,7 @@
 #include "pipelines/definition/edge_predictions.hpp"
 #include "pipelines/definition/measured_seeds.hpp"
 #include "pipelines/definition/metric_choice.hpp"
+#include "pipelines/definition/validation/edge_features.hpp"
 #include "pipelines/definition/yaml/problem.hpp"
 #include "pipelines/definition/yaml/scalar_text.hpp"
 #include "pipelines/results/named_tensor.hpp"
@@ -225,6 +226,33 @@ result<void> use_learnt_labels(const finished_run_options& options,
   return ok();
 }
 
+/// Fails unless a window is as long in other data as in those of the run.
+/// @param told What the data are, for the error.
+result<void> expect_same_ticks(const dataset_info& info,
+                               const std::string& told,
+                               const finished_run& run) {
+  if (!run.config.def.sampler.is_timed() || run.config.def.sampler.window == 0)
+    return ok();
+  const auto& from = run.folder.from();
+  const auto own = partitioned_graph::open(from.data);
+  if (!own || own.value().info().digest != from.learnt.dataset_digest)
+    return fail(ec::not_found,
+                "{}. Whether `sampler.window` counts seconds or steps is known "
+                "from the run's own dataset, and that is no longer in {}: put it "
+                "back there",
+                told, from.data.string());
+  if (own.value().info().ticks_per_second == info.ticks_per_second)
+    return ok();
+  const auto counts = [](std::int64_t ticks) {
+    return ticks == 1 ? "steps" : "seconds";
+  };
+  return fail(ec::invalid_argument,
+              "{}, and `sampler.window` counts {} in it, where it was {}: import "
+              "it with times of the same unit (--time-unit)",
+              told, counts(info.ticks_per_second),
+              counts(own.value().info().ticks_per_second));
+}
+
 /// Lets a run be used on another dataset than its own, if it was named and what
 /// the run has learnt can be of use there. Whether the shapes fit is seen when
 /// weights are loaded.
@@ -245,10 +273,14 @@ result<void> use_other_dataset(const finished_run_options& options,
         "{}, and nodes of type {} have no features: the run has learnt a row "
         "for each of its own nodes, and has none for others",
         told, type.name);
+  GRAPHMILL_TRYV(expect_same_ticks(info, told, out));
   GRAPHMILL_TRYV(use_learnt_labels(options, info, told, out));
   const auto& known = out.folder.from().learnt.features;
-  GRAPHMILL_TRY(const auto features,
-                read_feature_meanings(out.config.data, info));
+  GRAPHMILL_TRY(auto features, read_feature_meanings(out.config.data, info));
+  if (!reads_edge_features(out.config.def, info)
+      && !decodes_edge_features(out.config.def))
+    for (edge_type_id e = 0; e < std::ssize(info.edge_types); ++e)
+      features.erase(info.edge_type_name(e)); // Which the run ignores.
   if (const auto differs = difference(features, known); !differs.empty())
     return fail(ec::invalid_data,
                 "{}, and {}: import it with the same columns in the same "

@@ -9,6 +9,9 @@ namespace {
 constexpr std::chrono::milliseconds again{500};
 constexpr std::chrono::milliseconds soon{100};
 constexpr std::chrono::milliseconds now_and_then{2000};
+/// A run that stands so long has begun well. One that crashes with its first
+/// batches does not get there.
+constexpr std::chrono::milliseconds steady{6000};
 
 /// Whether another attempt may go well: by the code.
 bool is_passing(const error& reason) {
@@ -48,6 +51,7 @@ feed_claim::task feed_claim::asked(const result<std::string>& run,
     return lose(run.error(), now);
   run_ = run.value();
   begun_ = false;
+  stands_since_.reset();
   waits_ = "run " + run_ + " is being prepared";
   next_ = now + again;
   return task::none;
@@ -77,8 +81,14 @@ feed_claim::task feed_claim::told(const result<feed_state_reply>& state,
   case run_state::running:
     if (!begun_)
       next_ = now + soon; // It begins, or ends.
+    else if (!stands_since_)
+      stands_since_ = now;
+    else if (now - *stands_since_ >= steady)
+      lost_ = false;
     return task::none;
   case run_state::cancelled:
+    if (is_passing(said.reason())) // Not by a user: this process was away.
+      return lose(said.reason(), now);
     return give_up(fail(ec::cancelled, "run {} was cancelled", run_));
   case run_state::finished:
   case run_state::failed:

@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace graphmill {
@@ -19,8 +20,9 @@ namespace graphmill {
 ///
 /// A run that is lost with a daemon, or with the coordinator, is followed by
 /// another one, which goes on from the step that is due. The claim waits for
-/// that no longer than its patience after the last batch. It knows neither
-/// actors nor messages: whoever uses it carries out what it says.
+/// that no longer than its patience after the first loss since it was fed, or
+/// stood. It knows neither actors nor messages: whoever uses it carries out
+/// what it says.
 class feed_claim {
 public:
   using clock = std::chrono::steady_clock;
@@ -46,7 +48,8 @@ public:
   /// All shares of the run are there.
   void begun(const std::string& run);
 
-  /// A batch of the run has come.
+  /// A batch of the run has come. One that nobody asks for batches counts as
+  /// good, too, once it has been on for some seconds.
   void fed() { lost_ = false; }
 
   task asked(const result<std::string>& run, time_point now);
@@ -72,7 +75,9 @@ private:
   bool over_ = false;
   bool lost_ = false;
   time_point lost_at_{}; ///< If it is lost.
-  time_point next_{};    ///< Nothing is due before.
+  /// Since when the run is known to be on, with all shares.
+  std::optional<time_point> stands_since_;
+  time_point next_{}; ///< Nothing is due before.
   std::string waits_;
   error failure_;
 };

@@ -83,10 +83,10 @@ result<void> feed_node::prepare() {
     return fail(ec::invalid_argument, "{}", allowed.error().message);
   const auto& admitted = allowed.value();
   admitted_ = admitted.table;
+  const auto host = own_host();
   const auto name =
-    admitted.name.empty()
-      ? fmt::format("feed-{}-{}", own_host(), getpid())
-      : fmt::format("{}/feed-{}-{}", admitted.name, own_host(), getpid());
+    fmt::format("{}/feed-{}-{}", admitted.name.empty() ? host : admitted.name,
+                host, getpid());
   GRAPHMILL_TRY(const auto logs, open_daemon_log({}, name, false));
   log_ = logs.log;
   flows_ = std::make_shared<peer_flows>();

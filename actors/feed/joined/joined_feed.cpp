@@ -93,7 +93,7 @@ public:
       batches, [this](const batch_back& one) { return one.sequence < first_; });
     for (auto& one : batches)
       one.sequence -= first_;
-    if (outlet_ && !batches.empty())
+    if (outlet_)
       post(outlet_, batches_back{std::move(batches)});
   }
 
@@ -139,7 +139,7 @@ public:
     node_->stop();
     system_->await_all_actors_done(); // They tell the keeper to the last.
     place_.end();
-    keeper_ = nullptr;
+    set_keeper(feed_keeper_actor{});
     system_.reset();
   }
   joined_feed(const joined_feed&) = delete;
@@ -153,11 +153,11 @@ public:
     system_.emplace(settings_);
     auto def = prepared.def;
     def.dataset = prepared.member.graph->info().name;
-    keeper_ = spawn_feed_keeper(
+    set_keeper(spawn_feed_keeper(
       *system_,
       {std::move(def), node_->coordinators(), node_->net(),
        [&to = consumer_](const std::string& what) { to.waits(what); },
-       [&to = consumer_](const error& reason) { to.report(reason); }});
+       [&to = consumer_](const error& reason) { to.report(reason); }}));
     node_->start(*system_);
     return std::pair{answer_of(prepared, consumer_.arena_bytes()),
                      prepared.steps};
@@ -191,11 +191,26 @@ private:
     out.on_joined = [this] { post(keeper_, consumer_joined{}); };
     out.on_refused = [this](const error& reason) {
       // No exception for data or arguments says what is wrong.
-      if (keeper_)
-        post(keeper_,
-             consumer_refused{fail(ec::unavailable, "{}", reason.message)});
+      refuse(fail(ec::unavailable, "{}", reason.message));
     };
     return out;
+  }
+
+  /// From any thread, also before the keeper is there: the transport begins
+  /// earlier.
+  void refuse(error reason) {
+    std::lock_guard lock{mutex_};
+    if (keeper_)
+      post(keeper_, consumer_refused{std::move(reason)});
+    else
+      refused_ = std::move(reason);
+  }
+
+  void set_keeper(feed_keeper_actor keeper) {
+    std::lock_guard lock{mutex_};
+    keeper_ = std::move(keeper);
+    if (keeper_ && refused_)
+      post(keeper_, consumer_refused{*std::exchange(refused_, std::nullopt)});
   }
 
   /// The consumer's share of a run.
@@ -232,9 +247,12 @@ private:
   std::shared_ptr<spdlog::logger> log_;
   feed_place place_;
   watched_system_config settings_;
+  // The node's threads use these three to its end.
+  std::mutex mutex_; ///< Of the next two, but for actors of this system.
+  feed_keeper_actor keeper_;
+  std::optional<error> refused_; ///< Before there was a keeper.
   std::unique_ptr<feed_node> node_;
   std::optional<caf::actor_system> system_;
-  feed_keeper_actor keeper_;
 };
 
 } // namespace

@@ -102,8 +102,12 @@ public:
     if (run == figures_->runs.end())
       return just_begun();
     auto& live = live_[id];
-    if (!live)
-      live = api_body(run_status_json(run->health));
+    if (!live) {
+      auto told = run_status_json(run->health);
+      if (run->feeds)
+        told["feeds"] = true;
+      live = api_body(told);
+    }
     return api_answer(live);
   }
 

@@ -15,29 +15,38 @@ _PATIENCE_SECONDS = 60.0
 _TROUBLED = 3  # Something in the cluster is wrong, and the answer is there.
 
 
+def _status_of(cluster: str, key: str, insecure: bool) -> str:
+    """What the coordinator says, which may be at any of the addresses. Raises
+    Unavailable if it is at none."""
+    why = []
+    for address in cluster.split(","):
+        command = [find_program("graphmill"), "status", "--json", "--cluster",
+                   address.strip()]
+        if insecure:
+            command.append("--insecure")
+        elif key:
+            command += ["--key", key]
+        try:
+            done = subprocess.run(command, capture_output=True, text=True,
+                                  timeout=_PATIENCE_SECONDS)
+        except subprocess.TimeoutExpired:
+            why.append(f"{address.strip()} does not answer")
+            continue
+        if done.returncode in (0, _TROUBLED):
+            return done.stdout
+        why.append(done.stderr.strip())
+    raise Unavailable(
+        f"cannot ask the cluster at {cluster} for its data: {'; '.join(why)}; "
+        "give `data`, a folder here with the tables of its parts", "unavailable")
+
+
 @functools.lru_cache(maxsize=64)
 def served_here(cluster: str, key: str, insecure: bool) -> str:
     """The folder of a dataset that a daemon on this machine serves. Raises
     Unavailable if there is none."""
-    command = [find_program("graphmill"), "status", "--json", "--cluster",
-               cluster.split(",")[0]]
-    if insecure:
-        command.append("--insecure")
-    elif key:
-        command += ["--key", key]
-    try:
-        done = subprocess.run(command, capture_output=True, text=True,
-                              timeout=_PATIENCE_SECONDS)
-    except subprocess.TimeoutExpired as cause:
-        raise Unavailable(f"the cluster at {cluster} does not answer",
-                          "unavailable") from cause
-    if done.returncode not in (0, _TROUBLED):
-        raise Unavailable(
-            f"cannot ask the cluster at {cluster} for its data: "
-            f"{done.stderr.strip()}; give `data`, a folder here with the tables "
-            "of its parts", "unavailable")
+    said = _status_of(cluster, key, insecure)
     host = socket.gethostname()
-    for daemon in json.loads(done.stdout.splitlines()[-1])["daemons"]:
+    for daemon in json.loads(said.splitlines()[-1])["daemons"]:
         folder = daemon.get("data", "")
         if (daemon["host"] == host and daemon["state"] != "lost" and folder
                 and os.path.isdir(folder)):

@@ -133,7 +133,7 @@ struct csv_import_options {
   /// weights of edges, of labels that are numbers, and of times.
   bool decimal_commas = false;
   /// Fit features, and standardise, by training nodes alone, where a type has
-  /// some.
+  /// some; those of edges by training edges of the task.
   bool fit_on_training = false;
   /// A dataset that the new one is to be like, so that runs on that one can be
   /// used on this: see `adopt_csv_record`. Empty: none.

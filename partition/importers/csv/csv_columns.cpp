@@ -150,7 +150,8 @@ csv_chooser::edge_header(const csv_table& table, const csv_reader& rows,
              == first_row::header)
       return rows.wrong(fmt::format(
         "this first row ({}, {}) is a header, and the table that {} was "
-        "imported from had none: take it out",
+        "imported from had none: take it out, or, if it is an edge, put it "
+        "behind another one",
         shortened(row[0], most_bytes_shown),
         shortened(row[1], most_bytes_shown), options_.after.string()));
     return *said;

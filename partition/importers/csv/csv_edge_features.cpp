@@ -41,7 +41,7 @@ result<std::span<const float>> csv_edge_features::read(csv_rows& rows) {
 }
 
 result<void> csv_edge_features::check(csv_rows& rows) {
-  if (fields_.empty())
+  if (fields_.empty() || features_.checked)
     return ok();
   take_fields(rows);
   return features_.columns.check(fields_,

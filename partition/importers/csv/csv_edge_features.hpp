@@ -25,7 +25,7 @@ public:
   /// is rejected. Valid until the next call.
   result<std::span<const float>> read(csv_rows& rows);
 
-  /// Looks for errors alone, fitted or not.
+  /// Looks for errors alone, fitted or not, unless that was done.
   result<void> check(csv_rows& rows);
 
 private:

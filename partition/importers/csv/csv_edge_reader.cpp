@@ -158,6 +158,12 @@ bool csv_edge_reader::drops(const csv_edge& edge) const {
             });
 }
 
+void csv_edge_reader::note_times(const note_callback& on_note) const {
+  if (const auto told = times_.told(); !told.empty())
+    tell_note(on_note, "{}: times of edges are {}",
+              file_.table.file.filename().string(), told);
+}
+
 void csv_edge_reader::note_dropped(const note_callback& on_note) const {
   if (without_end_ + to_unknown_ == 0)
     return;

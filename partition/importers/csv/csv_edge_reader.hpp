@@ -52,6 +52,9 @@ public:
   /// Whether the edge is one to be dropped, without counting it.
   bool drops(const csv_edge& edge) const;
 
+  /// Says what times were taken for.
+  void note_times(const note_callback& on_note) const;
+
   /// Says how many edges were dropped, and which one was the first.
   void note_dropped(const note_callback& on_note) const;
 

@@ -201,11 +201,23 @@ result<void> fit_columns(const csv_table& table, const csv_layout& layout,
 
 } // namespace
 
+bool is_csv_node_type(const csv_import_options& options,
+                      std::string_view name) {
+  const auto ends_there = [name](const csv_table& table) {
+    const auto parts = split_edge_type_name(table.type);
+    return parts && ((*parts)[0] == name || (*parts)[2] == name);
+  };
+  return std::ranges::find(options.nodes, name, &csv_table::type)
+           != options.nodes.end()
+         || std::ranges::any_of(options.edges, ends_there);
+}
+
 row_norm csv_norm_of(const csv_table& table,
                      const csv_import_options& options) {
   const auto parts = split_edge_type_name(table.type);
   for (const auto& [name, norm] : options.changes.normalise)
-    if (name == table.type || (parts && name == (*parts)[1]))
+    if (name == table.type
+        || (parts && name == (*parts)[1] && !is_csv_node_type(options, name)))
       return norm;
   return parts ? row_norm::none : options.normalise;
 }

@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace graphmill {
@@ -30,8 +31,12 @@ struct csv_features {
   }
 };
 
+/// Whether tables have nodes of a type, or edge lists end at it.
+bool is_csv_node_type(const csv_import_options& options, std::string_view name);
+
 /// How the options scale features of a node type or edge list. Of lists only
-/// what speaks of them counts.
+/// what speaks of them counts, by their type or its middle name, unless a node
+/// type is called so.
 row_norm csv_norm_of(const csv_table& table,
                      const csv_import_options& options);
 
@@ -50,7 +55,7 @@ result<void> check_csv_features(const csv_table& table,
 
 /// Reads a table to fit its features, if they need that, and drops what they
 /// were fitted to before. After errors in rows the features are not fitted.
-/// @param rows Which nodes to fit on; empty: all.
+/// @param rows Which rows to fit on; empty: all.
 result<void> fit_csv_features(const csv_table& table, const csv_layout& layout,
                               char separator, const std::vector<bool>& rows,
                               csv_features& features, row_errors& errors);

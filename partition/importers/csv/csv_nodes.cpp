@@ -189,6 +189,8 @@ result<void> node_table_reader::add_split(csv_rows& rows, node_id node) {
 result<csv_node_type> node_table_reader::finish(const csv_reader& rows) {
   auto own = regression_ ? numbers_.finish() : texts_.finish();
   const auto place = type_.table->file.filename().string();
+  if (const auto told = ticks_.told(); !told.empty())
+    tell_note(on_note_, "{}: times of {} are {}", place, type_.name, told);
   note_unlabelled(own.unlabelled, place, on_note_);
   if (drops_unlabelled_)
     note_dropped_seeds(drop_unlabelled(type_.splits, own.labels), place,

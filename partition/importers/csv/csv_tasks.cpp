@@ -107,21 +107,30 @@ result<void> csv_task_reader::check_columns() const {
   return ok();
 }
 
-result<std::uint8_t> csv_task_reader::split_of(const csv_edge_file& file,
-                                               const csv_edge& edge,
-                                               const csv_rows& rows) const {
-  if (file.layout.task_split) {
-    GRAPHMILL_TRY(const auto which,
-                  parse_csv_split(rows.reader(), edge.task_split));
-    return which ? static_cast<std::uint8_t>(*which) : no_split;
-  }
+bool says_task_split(const csv_import_options& options,
+                     const csv_edge_file& file) {
+  const auto is_of_list = [&file](const auto& one) {
+    return one.first == file.table.file.native()
+           || std::ranges::any_of(file.table.more, [&one](const auto& path) {
+                return one.first == path.native();
+              });
+  };
+  return file.layout.task_split
+         || std::ranges::any_of(options.task_files, is_of_list);
+}
+
+result<std::optional<split>> task_split_in(const csv_import_options& options,
+                                           const csv_edge_file& file,
+                                           const csv_edge& edge,
+                                           const csv_rows& rows) {
+  if (file.layout.task_split)
+    return parse_csv_split(rows.reader(), edge.task_split);
   const auto& path = rows.reader().path().native();
   const auto at = std::ranges::find(
-    options_.task_files, path,
+    options.task_files, path,
     [](const auto& one) -> const std::string& { return one.first; });
-  return at == options_.task_files.end()
-           ? no_split
-           : static_cast<std::uint8_t>(at->second);
+  return at == options.task_files.end() ? std::optional<split>{}
+                                        : std::optional{at->second};
 }
 
 result<std::vector<node_id>>
@@ -172,8 +181,8 @@ result<bool> csv_task_reader::add_cells(const csv_edge_file& file,
     return rows.reader().wrong(fmt::format("the {} \"{}\" is no finite number",
                                            what, printable(std::string{text})));
   };
-  const auto split = split_of(file, edge, rows);
-  GRAPHMILL_TRYV(take(layout.task_split, split));
+  const auto told_split = task_split_in(options_, file, edge, rows);
+  GRAPHMILL_TRYV(take(layout.task_split, told_split));
   auto value = std::numeric_limits<float>::quiet_NaN();
   if (layout.task_label && task_.kind == edge_task_kind::edge_value
       && !edge.task_label.empty()) {
@@ -215,7 +224,9 @@ result<bool> csv_task_reader::add_cells(const csv_edge_file& file,
   }
   if (!negatives.empty())
     to.negatives.emplace(std::ssize(to.splits), std::move(negatives));
-  to.splits.push_back(split.value());
+  to.splits.push_back(told_split.value()
+                        ? static_cast<std::uint8_t>(*told_split.value())
+                        : no_split);
   to.values.push_back(value);
   to.times.push_back(time);
   to.weights.push_back(weight);

@@ -17,6 +17,16 @@
 
 namespace graphmill {
 
+/// Whether a list says the split of its edges, by a column or by its files.
+bool says_task_split(const csv_import_options& options,
+                     const csv_edge_file& file);
+
+/// The split that a list says of an edge, if it says one. Fails on what is none.
+result<std::optional<split>> task_split_in(const csv_import_options& options,
+                                           const csv_edge_file& file,
+                                           const csv_edge& edge,
+                                           const csv_rows& rows);
+
 /// Collects what edge lists say of the rows of a task, edge by edge in the
 /// order in which edges are given to the writer. Keeps it in memory: up to 30
 /// bytes for each edge, and negatives. Refers to what it is made with.
@@ -51,8 +61,6 @@ private:
   };
 
   const edge_task_request& request() const { return *options_.changes.task; }
-  result<std::uint8_t> split_of(const csv_edge_file& file, const csv_edge& edge,
-                                const csv_rows& rows) const;
   result<bool> add_cells(const csv_edge_file& file, const csv_edge& edge,
                          csv_rows& rows, type_rows& to);
   result<std::vector<node_id>> negatives_in(const csv_edge_file& file,

@@ -389,9 +389,12 @@ result<void> copy_edges(const npy_edge_source& type, edge_type_id id,
 
 /// Gives the times of edges to the writer, also those of the other direction.
 result<void> copy_edge_times(const npy_edge_source& type, edge_type_id id,
-                             edge_type_id reverse, time_unit unit,
+                             edge_type_id reverse,
+                             const npy_import_options& options,
                              dataset_writer& writer) {
-  GRAPHMILL_TRY(const auto times, read_npy_times(*type.task.times, unit));
+  GRAPHMILL_TRY(const auto times,
+                read_npy_times(*type.task.times, options.times,
+                               options.on_note));
   for (const auto to : {id, reverse})
     if (to >= 0)
       GRAPHMILL_TRYV(writer.append_edge_times(to, times));
@@ -439,7 +442,8 @@ result<dataset_info> import_npy(const npy_import_options& options,
       copy_labels(source.nodes[t], info.node_types[t], id, options, writer));
     if (info.node_types[t].timed) {
       GRAPHMILL_TRY(const auto times,
-                    read_npy_times(*source.nodes[t].times, options.times));
+                    read_npy_times(*source.nodes[t].times, options.times,
+                                   options.on_note));
       GRAPHMILL_TRYV(writer.set_times(id, times));
     }
     if (source.nodes[t].feature_width > 0)
@@ -463,7 +467,7 @@ result<dataset_info> import_npy(const npy_import_options& options,
                               on_progress));
     if (options.edge_times && source.edges[t].task.times)
       GRAPHMILL_TRYV(copy_edge_times(source.edges[t], t, edges.reverse[t],
-                                     options.times, writer));
+                                     options, writer));
     for (const auto id : {t, edges.reverse[t]})
       if (id >= 0 && source.edges[t].features)
         GRAPHMILL_TRYV(write_feature_meaning(

@@ -168,6 +168,15 @@ time_rule time_rule_of(const definition& def, const dataset_info& info) {
   return out;
 }
 
+result<void> check_named_pairs(const definition& def) {
+  if (!def.sampler.is_timed() || def.sampler.window == 0)
+    return ok();
+  return fail(ec::invalid_argument,
+              "pairs that are named have no time, and with `sampler.window` they "
+              "would hear of nothing: predict the edges of a split (--split), "
+              "which have times, or train without `sampler.window`");
+}
+
 std::vector<std::pair<std::string, std::string>>
 problems_with_times(const definition& def, const dataset_info& info,
                     bool feeding) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "messages/base/error.hpp"
 #include "messages/definition/definition.hpp"
 #include "partition/dataset/dataset.hpp"
 #include "partition/sampling/time_limits.hpp"
@@ -12,6 +13,10 @@ namespace graphmill {
 
 /// What seeds may hear of by time.
 time_rule time_rule_of(const definition& def, const dataset_info& info);
+
+/// Fails if pairs that a user names would hear of nothing: they are of a time
+/// after all edges, from which a window does not reach back to one.
+result<void> check_named_pairs(const definition& def);
 
 /// The problems of fields about times for a dataset, by path: times that the
 /// dataset or its rows lack, that would be ignored without a word, and what has

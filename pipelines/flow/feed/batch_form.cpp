@@ -127,7 +127,12 @@ batch_needs needs_of(const batch_form& form, const dataset_info& info) {
   if (form.merged && info.edge_types.size() > 1)
     out.edge_bytes += sizeof(std::int64_t) // Their types.
                       + (form.edge_ids ? sizeof(edge_id) : 0)
-                      + (out.weights ? sizeof(float) : 0);
+                      + (out.weights ? sizeof(float) : 0)
+                      + (out.edge_features
+                           ? static_cast<std::uint64_t>(
+                               info.edge_types.front().feature_width)
+                               * sizeof(float)
+                           : 0);
   // A pair has two ids, a label, a weight and a type, for each node of a row.
   if (info.chosen_task)
     out.row_copies = (2 * sizeof(node_id) + 2 * sizeof(float)

@@ -3,6 +3,7 @@
 #include "messages/base/ids.hpp"
 #include "pipelines/kernels/activation.hpp"
 #include "pipelines/kernels/matrix.hpp"
+#include "pipelines/kernels/transposed_edges.hpp"
 
 #include <cstdint>
 
@@ -100,15 +101,6 @@ struct score_gradients {
 void attend_backward(const attention& task, const_matrix gradient,
                      std::int64_t begin, std::int64_t end,
                      const score_gradients& out);
-
-/// The edges by source, so that backward sums a row of z by one thread, too.
-/// Borrows the arrays.
-struct transposed_edges {
-  const std::int64_t* indptr = nullptr; ///< [rows of z + 1]
-  const local_id* columns = nullptr;    ///< [edges] Destinations.
-  /// [edges] Where the edge stands in `attention::columns`.
-  const std::int64_t* positions = nullptr;
-};
 
 /// Computes rows [begin, end) of two gradients: of `source_scores`, and of z by
 /// all three ways in which z enters, as what is summed and by both scores.

@@ -79,7 +79,7 @@ result<void> layer_piece::add_messages(const layer_input& own, span piece,
     GRAPHMILL_TRY(const auto edges, edges_of(from, piece));
     GRAPHMILL_TRY(const auto features, features_of(from, piece));
     if (set_.layout->traits.attends())
-      add_attention(from, edges, features.view(), own, piece, beta, y);
+      add_attention(from, edges, as_rows(from, features), own, piece, beta, y);
     else
       add_maximum(from, edges, beta, y);
     beta = 1;
@@ -94,7 +94,7 @@ result<void> layer_piece::add_sums(span piece, float beta, matrix y) const {
   if (set_.relations.empty() && beta == 0)
     std::fill(y.data, y.data + y.size(), 0.0f);
   std::vector<csr> edges;
-  std::vector<owned_matrix> features;
+  std::vector<pod_vector<float>> features;
   std::vector<relation_scales> scales;
   for (const auto& from : set_.relations) {
     GRAPHMILL_TRY(auto found, edges_of(from, piece));
@@ -111,14 +111,14 @@ result<void> layer_piece::add_sums(span piece, float beta, matrix y) const {
   }
   for (std::size_t k = 0; k < edges.size(); ++k) {
     const auto& from = set_.relations[k];
-    const auto& rows = features[k];
+    const auto rows = as_rows(from, features[k]);
     if (set_.layout->adds_edges()) {
-      add_edge_relu(from, edges[k], rows.view(), piece, k == 0 ? beta : 1, y);
+      add_edge_relu(from, edges[k], rows, piece, k == 0 ? beta : 1, y);
       continue;
     }
     add_sum(from, edges[k], scales[k], piece, k == 0 ? beta : 1, y);
     if (shape().edge_weights[from.number] != absent)
-      add_edge_sum(from, edges[k], rows.view(), scales[k], y);
+      add_edge_sum(from, edges[k], rows, scales[k], y);
   }
   return ok();
 }
@@ -160,18 +160,22 @@ result<csr> layer_piece::edges_of(const relation& from, span piece) const {
   return edges;
 }
 
-result<owned_matrix> layer_piece::features_of(const relation& from,
-                                              span piece) const {
+result<pod_vector<float>> layer_piece::features_of(const relation& from,
+                                                   span piece) const {
+  pod_vector<float> values{set_.pool};
+  if (set_.layout->relations[from.number].edge_width != 0)
+    GRAPHMILL_TRYV(set_.graph->edge_features(from.edge_types, piece.begin,
+                                             piece.end, set_.level,
+                                             set_.rounded, values));
+  return values;
+}
+
+const_matrix layer_piece::as_rows(const relation& from,
+                                  const pod_vector<float>& features) const {
   const auto width = set_.layout->relations[from.number].edge_width;
   if (width == 0)
-    return owned_matrix{};
-  pod_vector<float> values{set_.pool};
-  GRAPHMILL_TRYV(set_.graph->edge_features(from.edge_types, piece.begin,
-                                           piece.end, set_.level, set_.rounded,
-                                           values));
-  owned_matrix out{std::ssize(values.span()) / width, width, set_.pool};
-  std::copy(values.begin(), values.end(), out.data());
-  return out;
+    return {};
+  return {features.data(), std::ssize(features.span()) / width, width};
 }
 
 /// y += the scaled sums of the edges' features, times their weight matrix.

@@ -96,8 +96,10 @@ private:
                             matrix y) const;
   result<void> add_across(const layer_input& own, span piece, matrix y) const;
   result<csr> edges_of(const relation& from, span piece) const;
-  /// [edges, features] Of the same edges; without rows if layers read none.
-  result<owned_matrix> features_of(const relation& from, span piece) const;
+  /// [edges, features] Of the same edges; empty if layers read none.
+  result<pod_vector<float>> features_of(const relation& from, span piece) const;
+  const_matrix as_rows(const relation& from,
+                       const pod_vector<float>& features) const;
   void add_edge_sum(const relation& from, const csr& edges,
                     const_matrix features, const relation_scales& scales,
                     matrix y) const;

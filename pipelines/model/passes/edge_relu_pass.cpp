@@ -9,9 +9,8 @@
 namespace graphmill {
 
 edge_relu_pass::edge_relu_pass(const setting& options)
-  : set_(options),
-    weight_(edge_relu_weight(options.edge_weight, options.edge_bias,
-                             options.pool)),
+  : set_(options), weight_(edge_relu_weight(options.edge_weight,
+                                            options.edge_bias, options.pool)),
     sums_(options.rows, options.input.rows.columns, options.pool),
     signs_(options.pool) {
   const auto edges = set_.forward->indptr[set_.rows];

@@ -41,7 +41,8 @@ private:
   setting set_;
   owned_matrix weight_; ///< `edge_relu_weight`
   owned_matrix sums_;   ///< m
-  pod_vector<std::uint8_t> signs_; ///< `edge_relu::signs`, if there is backward.
+  pod_vector<std::uint8_t>
+    signs_;               ///< `edge_relu::signs`, if there is backward.
   owned_matrix upstream_; ///< Gradient of m.
   pod_vector<std::int64_t> positions_; ///< `transposed_positions`
 };

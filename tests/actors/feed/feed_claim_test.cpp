@@ -114,6 +114,31 @@ CATCH_TEST_CASE("a batch renews a claim's patience", "[feed_claim]") {
   }
 }
 
+CATCH_TEST_CASE("a run that stands renews the patience of whoever is idle",
+                "[feed_claim]") {
+  claim_scene f;
+  for (int run = 0; run < 5; ++run) {
+    f.begin(std::to_string(run));
+    for (int look = 0; look < 6; ++look) {
+      CATCH_REQUIRE(f.wait(3s) == task::look);
+      CATCH_REQUIRE(f.told(run_state::running) == task::none);
+    }
+    f.wait(3s);
+    CATCH_REQUIRE(f.told(run_state::failed, "d1 is lost", loss) == task::none);
+  }
+}
+
+CATCH_TEST_CASE("a feed that was dropped while its consumer was away is "
+                "followed by another one",
+                "[feed_claim]") {
+  claim_scene f;
+  f.begin("one");
+  f.wait(2s);
+  CATCH_CHECK(f.told(run_state::cancelled, "its consumer was gone", loss)
+              == task::none);
+  CATCH_CHECK(f.wait(1s) == task::ask);
+}
+
 CATCH_TEST_CASE("what no other run makes good ends a claim at once",
                 "[feed_claim]") {
   claim_scene f;

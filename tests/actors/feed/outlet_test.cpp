@@ -118,6 +118,12 @@ CATCH_TEST_CASE("a batch without room waits until another one comes back",
   f.room = true;
   f.back({0, true, true});
   CATCH_CHECK(f.handed.size() == 2);
+  f.room = false;
+  f.give(2, 0, 2);
+  f.room = true;
+  post(f.outlet, batches_back{}); // The consumer has room again.
+  f.sim.run();
+  CATCH_CHECK(f.handed.size() == 3);
 }
 
 CATCH_TEST_CASE("batches of the consumer outlive the outlet",

@@ -11,7 +11,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+#include <atomic>
 #include <fstream>
+#include <iterator>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -407,4 +412,203 @@ CATCH_TEST_CASE("new nodes go beside their neighbours, and parts wear out",
   CATCH_CHECK(worn.report.cut_edges == 3);
   CATCH_CHECK(worn.report.first_cut == 0.0);
   CATCH_CHECK_THAT(wear_of(worn.report), contains("of all edges are cut now"));
+}
+
+namespace {
+
+/// A dataset of one table of nodes, and perhaps edges, which grows by another.
+struct one_table {
+  temp_folder sources;
+  temp_folder parent;
+  fs::path folder = parent / "set";
+  std::vector<std::string> notes;
+
+  csv_import_options tables(const std::string& nodes,
+                            const std::string& edges = {}) {
+    csv_import_options out;
+    if (!nodes.empty())
+      out.nodes = {{"node", put_table(sources / "n.csv", nodes)}};
+    if (!edges.empty())
+      out.edges = {{"node__to__node", put_table(sources / "e.csv", edges)}};
+    out.on_note = [this](std::string note) {
+      notes.push_back(std::move(note));
+    };
+    return out;
+  }
+  dataset_info import(const csv_import_options& options) {
+    fs::create_directory(folder);
+    return value_of(import_csv(options, folder));
+  }
+  /// The digest of an import of all rows, elsewhere.
+  std::string digest_of_all(const csv_import_options& options) {
+    fs::create_directory(parent / "whole");
+    const auto digest = value_of(import_csv(options, parent / "whole")).digest;
+    fs::remove_all(parent / "whole");
+    return digest;
+  }
+  std::string refusal(const csv_import_options& more) {
+    return error_of(append_tables(folder, more)).message;
+  }
+};
+
+/// The labels of a set of the only node type.
+std::vector<std::int64_t> labels_of_set(const fs::path& folder) {
+  const auto data = value_of(dataset::open(folder));
+  const auto labels =
+    value_of(data.nodes(0).label_sets[0].labels->as<std::int64_t>());
+  return {labels.begin(), labels.end()};
+}
+
+} // namespace
+
+CATCH_TEST_CASE("label sets go on as they were, whatever columns are left out",
+                "[partition][growing]") {
+  one_table own;
+  own.import(own.tables("id,label,split,label.z,split.z,f\n"
+                        "a,x,train,u,train,1\nb,y,test,v,test,2\n"));
+  CATCH_CHECK_THAT(
+    own.refusal(own.tables("id,label,split,split.z,f\nc,x,,train,1\n")),
+    contains("\"z\" has labels of its own"));
+  value_of(append_tables(own.folder, own.tables("id,label,split,f\nc,x,,1\n")));
+  CATCH_CHECK(labels_of_set(own.folder) == std::vector<std::int64_t>{0, 1, -1});
+
+  one_table alone;
+  const std::string header = "id,label,split,split.alt,f\n";
+  const std::string first = "a,x,train,val,1\nb,y,test,train,2\n";
+  alone.import(alone.tables(header + first));
+  CATCH_CHECK_THAT(alone.refusal(alone.tables("id,split.alt,f\nc,train,1\n")),
+                   contains("have no labels of it"));
+  CATCH_CHECK_THAT(alone.refusal(alone.tables("id,split,f\nc,train,1\n")),
+                   contains("in a split and have no labels"));
+  const auto grown = value_of(append_tables(
+    alone.folder, alone.tables("id,label,split,f\nc,y,train,3\n")));
+  CATCH_CHECK(labels_of_set(alone.folder)
+              == std::vector<std::int64_t>{0, 1, 1});
+  CATCH_CHECK(
+    grown.digest
+    == alone.digest_of_all(alone.tables(header + first + "c,y,train,,3\n")));
+}
+
+CATCH_TEST_CASE("a set with its own split does not take over another",
+                "[partition][growing]") {
+  one_table set;
+  const std::string header = "id,label,split,label.z,split.z,f\n";
+  const std::string first = "a,x,train,u,train,1\nb,y,test,v,val,2\n";
+  set.import(set.tables(header + first));
+  const auto grown = value_of(append_tables(
+    set.folder, set.tables("id,label,split,label.z,f\nc,y,train,v,3\n")));
+  CATCH_CHECK(
+    grown.digest
+    == set.digest_of_all(set.tables(header + first + "c,y,train,v,,3\n")));
+}
+
+CATCH_TEST_CASE("tables are written as those of the import",
+                "[partition][growing]") {
+  one_table set;
+  auto first = set.tables({}, "% of friends\na;b\nb;c\nc;a\n");
+  first.comments = '%';
+  first.separator = ';';
+  set.import(first);
+  const auto before = value_of(read_dataset_info(set.folder));
+  CATCH_CHECK_THAT(set.refusal(set.tables({}, "source;target\nd;a\n")),
+                   contains("is a header"));
+  const auto grown =
+    value_of(append_tables(set.folder, set.tables({}, "% more\nd;a\nd,e;b\n")));
+  CATCH_CHECK(grown.node_types[0].count == before.node_types[0].count + 2);
+  CATCH_CHECK(grown.edge_types[0].count == before.edge_types[0].count + 2);
+
+  one_table ids;
+  auto listed = ids.tables("a\nb\n");
+  listed.without_header = {"node"};
+  listed.choices = {{csv_role::id, "1"}};
+  ids.import(listed);
+  CATCH_CHECK_THAT(ids.refusal(ids.tables("id\nc\n")), contains("is a header"));
+  CATCH_CHECK(
+    value_of(append_tables(ids.folder, ids.tables("c\n"))).node_types[0].count
+    == 3);
+}
+
+CATCH_TEST_CASE("new nodes that no split has are told",
+                "[partition][growing]") {
+  one_table set;
+  auto first = set.tables("id,label,f\na,x,1\nb,y,2\nc,x,1\nd,y,1\n");
+  first.changes.split = split_request{.fractions = {0.5, 0.25, 0.25}};
+  set.import(first);
+  set.notes.clear();
+  value_of(
+    append_tables(set.folder, set.tables("id,label,f\ne,x,1\ng,,2\nh,y,2\n")));
+  CATCH_CHECK(
+    std::ranges::count_if(set.notes,
+                          [](const std::string& note) {
+                            return note.starts_with(
+                              "node: 2 new nodes with labels in no split");
+                          })
+    == 1);
+}
+
+CATCH_TEST_CASE("nodes alone are appended where edges have reverses",
+                "[partition][growing]") {
+  const auto graph = random_days(4);
+  grown_pair pair;
+  import_first(pair, graph, false, true);
+  const auto grown =
+    value_of(append_tables(pair.grown, some_nodes(pair.sources, "new,7\n")));
+  CATCH_CHECK(grown.node_types[1].count == pair.before.node_types[1].count + 1);
+}
+
+CATCH_TEST_CASE("ids whose last line does not end are not joined",
+                "[partition][growing]") {
+  one_table set;
+  set.import(set.tables("id,f\na,1\nb,2\n"));
+  fs::remove(set.folder / "nodes/node/ids.txt");
+  put_table(set.folder / "nodes/node/ids.txt", "a\nb");
+  value_of(append_tables(set.folder, set.tables("id,f\nc,3\n")));
+  std::ifstream ids{set.folder / "nodes/node/ids.txt"};
+  CATCH_CHECK(std::string{std::istreambuf_iterator<char>{ids}, {}}
+              == "a\nb\nc\n");
+}
+
+CATCH_TEST_CASE("arrays of edges make their reverses", "[partition][growing]") {
+  const auto put_ends = [](const fs::path& path) {
+    auto out = value_of(npy_writer::create(path, dtype::int64, {2}));
+    const std::array<std::int64_t, 4> ends{0, 2, 1, 0};
+    value_of(out.append_bytes(std::as_bytes(std::span{ends})));
+    value_of(out.finish());
+    return path;
+  };
+  one_table set;
+  auto first = set.tables("id,f\na,1\nb,2\nc,3\n", "source,target\na,b\n");
+  first.reverse = true;
+  set.import(first);
+  const auto append = [&](const std::string& type) {
+    new_arrays more;
+    more.edges = {{type, put_ends(set.sources / "e.npy")}};
+    return append_to_dataset(set.folder, more, {}, nullptr);
+  };
+  CATCH_CHECK_THAT(error_of(append("rev_to")).message,
+                   contains("give the array of that type alone"));
+  const auto grown = value_of(append("to"));
+  auto all =
+    set.tables("id,f\na,1\nb,2\nc,3\n", "source,target\na,b\na,b\nc,a\n");
+  all.reverse = true;
+  CATCH_CHECK(grown.digest == set.digest_of_all(all));
+}
+
+CATCH_TEST_CASE("a private dataset stays private", "[partition][growing]") {
+  one_table set;
+  set.import(set.tables("id,f\na,1\n"));
+  fs::permissions(set.folder, fs::perms::owner_all);
+  value_of(append_tables(set.folder, set.tables("id,f\nc,3\n")));
+  CATCH_CHECK(fs::status(set.folder).permissions() == fs::perms::owner_all);
+}
+
+CATCH_TEST_CASE("reading new tables ends on request", "[partition][growing]") {
+  one_table set;
+  const auto before = set.import(set.tables("id,f\na,1\n"));
+  const std::atomic<bool> stop{true};
+  const auto ended = error_of(
+    append_to_dataset(set.folder, set.tables("id,f\nc,3\n"), {}, &stop));
+  CATCH_CHECK(ended.code == ec::cancelled);
+  CATCH_CHECK_THAT(ended.message, contains("n.csv was read"));
+  CATCH_CHECK(value_of(read_dataset_info(set.folder)).digest == before.digest);
 }

@@ -53,8 +53,18 @@ CATCH_TEST_CASE("times are ISO 8601 or numbers whose size is clear",
 CATCH_TEST_CASE("times that may be several things are refused",
                 "[partition][import][times]") {
   for (const auto* text : {"2015", "0", "20240229", "99999999",
-                           "100000000000000000", "1289241911728.5"})
+                           "100000000000000000", "1289241911728.5",
+                           "-9223372036854775808"})
     CATCH_CHECK(has(refusal(text), "--time-unit"));
+  for (const auto* text : {"20240229", "2024022923", "202402292359",
+                           "20240229235959", "19000101", "20991231235959"}) {
+    CATCH_CHECK(has(refusal(text), "may be the date"));
+    read(text, time_unit::steps);
+  }
+  // These are no dates.
+  for (const auto* text : {"2023022923", "1899123123", "2100010100",
+                           "2024022924", "202402292360"})
+    read(text);
   for (const auto* text :
        {"", "yesterday", "2024-13-01", "2023-02-29", "2024-02-29T25:00",
         "2024-02-29T10:00:60", "29.02.2024", "02/29/2024", "2024-02-29T10",
@@ -67,8 +77,25 @@ CATCH_TEST_CASE("times that may be several things are refused",
   CATCH_CHECK(has(refusal("1.5", time_unit::steps), "have none"));
   CATCH_CHECK(has(refusal("2024-02-29", time_unit::seconds), "for numbers"));
   CATCH_CHECK(has(refusal("9007199254740993", time_unit::steps), "too far"));
+  CATCH_CHECK(has(refusal("9999-12-31"), "too far"));
+  CATCH_CHECK(has(refusal("1684-01-01"), "too far"));
   CATCH_CHECK(
     has(refusal("9223372036854775807", time_unit::seconds), "too far"));
+}
+
+CATCH_TEST_CASE("a column tells what its times were taken for",
+                "[partition][import][times]") {
+  time_text_reader seconds;
+  CATCH_CHECK(seconds.told().empty());
+  value_of(seconds.read("1289241911"));
+  value_of(seconds.read("-1289241911.5"));
+  CATCH_CHECK(seconds.told()
+              == "seconds since 1970, from 1929-02-23T05:14:48.500000Z to "
+                 "2010-11-08T18:45:11Z");
+  time_text_reader steps{time_unit::steps};
+  value_of(steps.read("7"));
+  value_of(steps.read("-3"));
+  CATCH_CHECK(steps.told() == "steps, from -3 to 7");
 }
 
 CATCH_TEST_CASE("a column has times of one form",

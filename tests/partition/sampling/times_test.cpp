@@ -1,9 +1,14 @@
 #include "partition/disk/disk_sampling.hpp"
+#include "partition/files/mapped_file.hpp"
 #include "tests/partition/sampling/support.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/child.hpp"
+#include "tests/support/temp_folder.hpp"
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
+#include <fstream>
 #include <map>
 #include <set>
 #include <string>
@@ -222,6 +227,76 @@ CATCH_TEST_CASE("edges count before the time of a seed",
   CATCH_CHECK(seen_by({40, false, true, 0, 2, {0, 2, 4}}) == ids{1, 3, 5});
   CATCH_CHECK(seen_by({25, false, false, 0, -1, {1, 4}}) == ids{0, 2, 5});
   CATCH_CHECK(seen_by({40, false, false, 15, -1, {0, 3}}) == ids{});
+}
+
+CATCH_TEST_CASE("a file that is shortened while a run samples by time is named",
+                "[partition][sampling][times]") {
+  temp_folder folder;
+  const auto path = folder / "shrinks";
+  std::ofstream{path} << std::string(std::size_t{4} * 4096, 'x');
+  CATCH_CHECK(code_of_child([&path] {
+                auto plain = six_edges();
+                plain.edges[0].levels.resize(7);
+                plain.edges[0].levels[0] = {0, 0, 0, 0, 1};
+                plain.edges[0].levels[1] = {0};
+                const auto graph = whole(plain);
+                damage(graph.shards[0]->edges(0).visible, 0, std::int32_t{-1});
+                const auto file = value_of(mapped_file::open(path));
+                std::filesystem::resize_file(path, 4096);
+                if (file.bytes()[8192] != std::byte{0})
+                  return 1;
+                const std::vector<node_id> nodes{0, 1};
+                const std::array until{std::int64_t{100}};
+                neighbour_request request{1, 1, 0, {2}, true, nodes};
+                request.time.until = until;
+                request.level = 2;
+                neighbour_reply out;
+                const auto done =
+                  sample_neighbours(*graph.shards[0], request, out);
+                return mapped_file::first_fault() && done ? 0 : 2;
+              })
+              == 0);
+}
+
+CATCH_TEST_CASE("a batch without rows has no trees",
+                "[partition][sampling][times]") {
+  const auto graph = whole(six_edges());
+  auto scheme = scheme_of(six_edges(), {-1, -1});
+  scheme.time = {true};
+  scheme.time.disjoint = true;
+  batch_seeds none;
+  none.nodes.resize(1);
+  const auto batch =
+    value_of(sample(*graph.graph, graph.shards, scheme, 1, none));
+  CATCH_CHECK(batch.nodes[0].ids.size() == 0);
+}
+
+CATCH_TEST_CASE("edges are excluded from the tree of their row alone",
+                "[partition][sampling][times]") {
+  const auto plain = six_edges();
+  const auto graph = whole(plain);
+  auto scheme = scheme_of(plain, {-1});
+  scheme.time = {true};
+  scheme.time.disjoint = true;
+  batch_seeds seeds;
+  seeds.nodes = {{0, 0}};
+  seeds.trees = {{0, 1}};
+  seeds.row_numbers = {4, 9};
+  seeds.until = {100, 100};
+  seeds.excluded = {excluded_edges::of({{0, 1}, {7, 3}})};
+  const auto trees = trees_of(
+    plain, seeds,
+    to_plain(value_of(sample(*graph.graph, graph.shards, scheme, 1, seeds)),
+             graph));
+  const auto edges_of = [&trees](std::int64_t row) {
+    std::vector<edge_id> out;
+    for (const auto& [to, edge] : trees.at(row).at(0))
+      out.push_back(edge);
+    return out;
+  };
+  using ids = std::vector<edge_id>;
+  CATCH_CHECK(edges_of(4) == ids{0, 2, 3, 4});
+  CATCH_CHECK(edges_of(9) == ids{0, 1, 2, 4});
 }
 
 CATCH_TEST_CASE("requests with times that make no sense are refused",

@@ -65,11 +65,12 @@ edge_floats features_with(edge_rules rules) {
 }
 
 result<dataset> imported_csv(const std::string& text,
-                             csv_import_options options = {}) {
+                             csv_import_options options = {},
+                             const std::string& type = {}) {
   temp_folder source;
   temp_folder out;
   std::ofstream{source / "e.csv"} << text;
-  options.edges = {{"", source / "e.csv"}};
+  options.edges = {{type, source / "e.csv"}};
   GRAPHMILL_TRYV(import_csv(options, out.path()));
   GRAPHMILL_TRY(auto data, dataset::open(out.path()));
   CATCH_CHECK(value_of(inspect_dataset(data)).broken.empty());
@@ -239,6 +240,110 @@ CATCH_TEST_CASE("columns of edges become features as those of nodes do",
                               {.choices = {{csv_role::feature, "f"}}}))
           .message,
         "e.csv:2"));
+}
+
+CATCH_TEST_CASE("features are fitted on rows that become edges",
+                "[partition][import][csv][edge_features]") {
+  temp_folder tables;
+  std::ofstream{tables / "n.csv"} << "id\na\nb\nc\n";
+  csv_import_options options;
+  options.nodes = {{"", tables / "n.csv"}};
+  options.choices = {{csv_role::feature, "amount"}};
+  options.changes.normalise = {{"to", row_norm::standardise}};
+  options.changes.drop_self_loops = true;
+  options.changes.duplicates = duplicate_edges::drop;
+  options.unknown = unknown_nodes::drop;
+  const std::string text = "source,target,amount\nb,b,100\na,b,2\na,z,90\n"
+                           "b,c,4\na,b,70\n";
+  const auto data = value_of(imported_csv(text, options));
+  CATCH_CHECK(list<float>(*data.edges(0).features) == edge_floats{-1, 1});
+  options.changes.all_undirected = true;
+  const auto both = value_of(imported_csv(text + "c,b,800\n", options));
+  CATCH_CHECK(list<float>(*both.edges(0).features)
+              == edge_floats{-1, -1, 1, 1});
+}
+
+CATCH_TEST_CASE("rows that are left out for their errors are not fitted on",
+                "[partition][import][csv][edge_features]") {
+  temp_folder source;
+  temp_folder out;
+  std::ofstream{source / "n.csv"} << "id\na\nb\nc\n";
+  std::ofstream{source / "e.csv"}
+    << "source,target,amount,weight\na,b,no,1\nz,b,50,1\na,b,2,1\n"
+       "c,a,60,-1\nb,c,4,1\n";
+  csv_import_options options;
+  options.nodes = {{"", source / "n.csv"}};
+  options.edges = {{"", source / "e.csv"}};
+  options.choices = {{csv_role::feature, "amount"},
+                     {csv_role::weight, "weight"}};
+  options.changes.normalise = {{"to", row_norm::standardise}};
+  CATCH_CHECK(has(error_of(import_csv(options, out.path())).message,
+                  "3 errors in 3 rows"));
+  options.skip_bad_rows = 3;
+  temp_folder skipped;
+  value_of(import_csv(options, skipped.path()));
+  const auto data = value_of(dataset::open(skipped.path()));
+  CATCH_CHECK(list<float>(*data.edges(0).features) == edge_floats{-1, 1});
+}
+
+CATCH_TEST_CASE("features are fitted on training edges where a column says them",
+                "[partition][import][csv][edge_features]") {
+  const auto* text = "source,target,amount,part\na,b,2,train\nb,c,4,train\n"
+                     "c,a,100,test\n";
+  csv_import_options options;
+  options.choices = {{csv_role::feature, "amount"},
+                     {csv_role::task_split, "part"}};
+  options.changes.normalise = {{"to", row_norm::standardise}};
+  options.fit_on_training = true;
+  std::string notes;
+  options.on_note = [&notes](const std::string& note) { notes += note; };
+  // a: c; b: a; c: b.
+  const auto data = value_of(imported_csv(text, options));
+  CATCH_CHECK(list<float>(*data.edges(0).features) == edge_floats{97, -1, 1});
+  CATCH_CHECK_FALSE(has(notes, "fitted on all edges"));
+
+  options.choices.pop_back();
+  options.ignore = {"part"};
+  const auto all = value_of(imported_csv(text, options));
+  CATCH_CHECK(list<float>(*all.edges(0).features)[0] < 2);
+  CATCH_CHECK(has(notes, "there are no training edges"));
+  options.changes.task.emplace().split.emplace();
+  CATCH_CHECK(has(error_of(imported_csv(text, options)).message,
+                  "before --split-edges chooses which edges train"));
+  // What needs no fit is no leak.
+  options.changes.normalise.clear();
+  options.changes.task->split->fractions = {0.5, 0.25, 0.25};
+  CATCH_CHECK(imported_csv(text, options).has_value());
+}
+
+CATCH_TEST_CASE("a scale is of a node type or of a whole edge list",
+                "[partition][import][csv][edge_features]") {
+  const auto* text = "source,target,amount,kind\na,b,2,likes\nb,c,4,hates\n";
+  csv_import_options options;
+  options.choices = {{csv_role::feature, "amount"},
+                     {csv_role::relation, "kind"}};
+  for (const auto* name : {"likes", "node__hates__node"}) {
+    options.changes.normalise = {{name, row_norm::standardise}};
+    CATCH_CHECK(has(error_of(imported_csv(text, options)).message,
+                    "say node__to__node to scale the whole list"));
+  }
+  for (const auto* name : {"to", "node__to__node"}) {
+    options.changes.normalise = {{name, row_norm::standardise}};
+    const auto data = value_of(imported_csv(text, options));
+    CATCH_CHECK(list<float>(*data.edges(0).features) == edge_floats{-1});
+    CATCH_CHECK(list<float>(*data.edges(1).features) == edge_floats{1});
+  }
+
+  temp_folder tables;
+  std::ofstream{tables / "n.csv"} << "id,size\na,2\nb,-3\nc,4\n";
+  csv_import_options both;
+  both.nodes = {{"node", tables / "n.csv"}};
+  both.choices = {{csv_role::feature, "amount"}};
+  both.ignore = {"kind"};
+  both.changes.normalise = {{"node", row_norm::l2}};
+  const auto data = value_of(imported_csv(text, both, "node__node__node"));
+  CATCH_CHECK(list<float>(*data.nodes(0).features) == edge_floats{1, -1, 1});
+  CATCH_CHECK(list<float>(*data.edges(0).features) == edge_floats{2, 4});
 }
 
 CATCH_TEST_CASE("arrays beside edges become their features",

@@ -1,4 +1,5 @@
 #include "pipelines/flow/batch_size.hpp"
+#include "pipelines/flow/feed/batch_form.hpp"
 #include "tests/support/catch.hpp"
 
 using namespace graphmill;
@@ -103,4 +104,44 @@ CATCH_TEST_CASE("a sampled batch holds the weights that came",
   batch_needs needs;
   needs.weights = true;
   CATCH_CHECK(bytes_of(graph, info, needs) == without + 2 * 3 * 4);
+}
+
+CATCH_TEST_CASE("features of edges are counted where they lie twice",
+                "[pipelines][flow][edge_features]") {
+  auto info = info_with_labels(label_kind::classes);
+  info.edge_types.push_back({0, "likes", 0, 5000, 10, dtype::int32});
+  for (auto& type : info.edge_types)
+    type.feature_width = 3;
+  batch_form form;
+  form.merged = true;
+  const auto plain = needs_of(form, info).edge_bytes;
+  form.edge_features = true;
+  CATCH_CHECK(needs_of(form, info).edge_bytes == plain + 3 * 4);
+}
+
+CATCH_TEST_CASE("edges are listed by part where there are several",
+                "[pipelines][flow][edge_features]") {
+  auto info = info_with_labels(label_kind::classes);
+  sampled_subgraph graph;
+  graph.edges.resize(1);
+  graph.edges[0].sources.resize(7);
+  batch_needs needs;
+  needs.edge_features = true;
+  CATCH_CHECK(edge_list_bytes(graph, info, needs, 3) == 0);
+  info.edge_types[0].feature_width = 5;
+  CATCH_CHECK(edge_list_bytes(graph, info, needs, 3) == 7 * 12);
+  CATCH_CHECK(edge_list_bytes(graph, info, needs, 1) == 0);
+  needs.edge_features = false;
+  CATCH_CHECK(edge_list_bytes(graph, info, needs, 3) == 0);
+}
+
+CATCH_TEST_CASE("rows that are edges have their features",
+                "[pipelines][flow][edge_features]") {
+  seed_batch rows;
+  rows.columns = 2;
+  rows.locals.resize(6);
+  batch_needs needs;
+  const auto without = bytes_of(rows, needs);
+  needs.row_features = 5;
+  CATCH_CHECK(bytes_of(rows, needs) == without + 3 * 5 * 4);
 }

@@ -790,6 +790,29 @@ CATCH_TEST_CASE("the edges that the rows of a step exclude are those of all "
   CATCH_CHECK(all == exclusions_of(links.table, ranks{{0, 1, 2}}, links.info));
   const auto one = exclusions_of(links.table, ranks{{}, {1}}, links.info);
   CATCH_CHECK(one[1] == excluded_edges{});
+  // Nothing that has times of its own is strictly before its row.
+  time_rule time{true};
+  links.info.edge_types[1].timed = true;
+  const auto strict =
+    exclusions_of(links.table, ranks{{2}, {0, 1}}, links.info, time);
+  CATCH_CHECK(strict[0] == all[0]);
+  CATCH_CHECK(strict[1] == excluded_edges{});
+  const auto source = links.info.edge_types[1].source;
+  links.info.node_types[static_cast<std::size_t>(source)].timed = true;
+  CATCH_CHECK(
+    exclusions_of(links.table, ranks{{2}, {0, 1}}, links.info, time)[1]
+    == all[1]);
+  // Each row has a tree of its own: rows 1 and 2 here.
+  time.inclusive = time.disjoint = true;
+  const auto trees =
+    exclusions_of(links.table, ranks{{1, 2}}, links.info, time);
+  const auto end = links.info.edge_types[1].destination;
+  const auto nodes =
+    links.info.node_types[static_cast<std::size_t>(end)].count;
+  CATCH_CHECK(trees[0] == excluded_edges::of({{6, 7}}));
+  CATCH_CHECK(trees[1]
+              == excluded_edges::of(
+                {{nodes + 4, 33}, {nodes + 9, 20}, {nodes + 9, 21}}));
   links.table.edges->excluded = {};
   CATCH_CHECK(exclusions_of(links.table, ranks{{0}}, links.info).empty());
 }

@@ -21,8 +21,11 @@ namespace {
 namespace fs = std::filesystem;
 using times = std::vector<std::int64_t>;
 
+constexpr auto none = static_cast<std::size_t>(-1);
+
 /// Users that appear one by one and know earlier ones.
-void write_users(const fs::path& folder, bool early_row = false) {
+/// @param early An edge that is older than all nodes.
+void write_users(const fs::path& folder, std::size_t early = none) {
   fs::create_directory(folder);
   dataset_info info;
   info.name = "users";
@@ -47,8 +50,8 @@ void write_users(const fs::path& folder, bool early_row = false) {
                                born[static_cast<std::size_t>(to.back())],
                                std::int64_t{draws.below(300)}}));
   }
-  if (early_row)
-    when[0] = 0;
+  if (early != none)
+    when[early] = 0;
   value_of(writer.set_times(0, born));
   value_of(writer.append_edges(0, from, to));
   value_of(writer.append_edge_times(0, when));
@@ -190,13 +193,36 @@ CATCH_TEST_CASE("negatives of a row are older than it, for any parts",
 
 CATCH_TEST_CASE("a row that is older than all nodes has no negatives",
                 "[flow][negatives][times]") {
-  temp_folder folder;
-  write_users(folder / "whole", true);
-  const auto graph = open(folder / "whole");
-  const auto made = link_negatives::make(graph, timed_links());
-  CATCH_REQUIRE_FALSE(made);
-  CATCH_CHECK_THAT(made.error().message,
-                   contains("no node of type \"user\" is older"));
+  // Of the test it would be ranked among nobody.
+  for (const auto& [early, split] :
+       {std::pair{std::size_t{0}, "training"}, {std::size_t{3}, "test"}}) {
+    temp_folder folder;
+    write_users(folder / "whole", early);
+    const auto graph = open(folder / "whole");
+    const auto made = link_negatives::make(graph, timed_links());
+    CATCH_REQUIRE_FALSE(made);
+    CATCH_CHECK_THAT(made.error().message,
+                     contains("no node of type \"user\" is older"));
+    CATCH_CHECK_THAT(made.error().message, contains(split));
+  }
+}
+
+CATCH_TEST_CASE("rows that share a step are in the order of time",
+                "[flow][seed_table][times]") {
+  const std::vector<node_id> ids{0, 1, 2};
+  seed_table table{{{0, ids}}};
+  value_of(check_order_of_time(table, "rows", 2));
+  const times equal{10, 20, 20};
+  table.times = equal;
+  value_of(check_order_of_time(table, "rows", 2));
+  const times descending{10, 30, 20};
+  table.times = descending;
+  value_of(check_order_of_time(table, "rows", 1));
+  const auto done = check_order_of_time(table, "test rows of `x`", 2);
+  CATCH_REQUIRE_FALSE(done);
+  CATCH_CHECK_THAT(done.error().message,
+                   contains("test rows of `x` are not in the order of time: "
+                            "row 1 is of time 30, and the next one of 20"));
 }
 
 } // namespace graphmill::test::timed_rows

@@ -146,6 +146,33 @@ CATCH_TEST_CASE("a batch of all links is as large as its split",
   }
 }
 
+CATCH_TEST_CASE("what a decoder makes of features of edges is counted",
+                "[compute][links][edge_features]") {
+  std::mt19937_64 random{17};
+  auto graph = random_graph(random, {.nodes = {40}});
+  add_task(graph, edge_task_kind::edge_class, {0}, 3);
+  add_edge_features(graph, random, 2);
+  graph.info.tasks[0].split_counts = {300, 80, 120};
+  auto def = small_definition(model_kind::sage, 2);
+  def.task = "edges";
+  def.decoder.kind = decoder_kind::mlp;
+  def.decoder.hidden = 7;
+  def.train.batch_size = 90;
+  def.evaluate.batch_size = 10;
+  const auto seen = value_of(choose_task(graph.info, def.task));
+  const auto bound = bound_of(seen, value_of(resolve_fanouts(def, seen)),
+                              std::vector<std::int64_t>{40});
+  const auto activations = [&] {
+    return estimate_memory(def, seen, bound).activations;
+  };
+  const auto without = activations();
+  def.decoder.edge_features = true;
+  CATCH_CHECK(activations() >= without + 2 * 90 * 7 * 4);
+  const auto trained = activations();
+  def.evaluate.batch_size = 120; // None has a gradient.
+  CATCH_CHECK(activations() >= trained);
+}
+
 CATCH_TEST_CASE("given negatives of one split count where others rank all "
                 "nodes",
                 "[compute][links]") {

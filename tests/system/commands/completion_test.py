@@ -22,7 +22,7 @@ TYPED = {
     "graphmill trai": "train",
     "graphmill --help trai": "train",
     "graphmill import wor": "wordnet",
-    "graphmill import csv --nod": "--nodes",
+    "graphmill import csv --undir": "--undirected",
     "graphmill evaluate --split v": "validation",
     "graphmill evaluate --split test --neigh": "--neighbours",
     "graphmill completion f": "fish",

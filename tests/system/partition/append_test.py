@@ -96,9 +96,10 @@ class Append(runs.Workplace):
         self.assertEqual([line.split(",")[:2] for line in
                           out.read_text().splitlines()[1:]],
                          [["95", "p95"], ["3", "p3"]])
-        # Catching up: parts of the day before yesterday.
-        self.assertIn("another dataset", graphmill(
-            "append", data, "--parts", parts).stderr)
+        # There is nothing to catch up with.
+        done = graphmill("append", data, "--parts", parts)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("nothing to do", done.stdout)
 
     def test_arrays(self):
         data = runs.small_rmat(self.top / "rmat")
@@ -161,6 +162,47 @@ class Append(runs.Workplace):
         else:
             self.assertEqual(self.ask("append", data, *words)["digest"], new)
 
+    def test_import_after(self):
+        """No import makes what has grown, whatever its sources are."""
+        data = self.day_one("again")
+        words = self.tables("one", (0, 90), (0, 40), 1)
+        self.ask("append", data, *self.tables("two", (90, 99), (40, 44), 2))
+        (self.top / "one-items.csv").write_text("id,f0\ni0,9\n")
+        done = graphmill("import", "csv", *words, "--reverse", "--out", data)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("--replace", done.stderr)
+
+    def test_array_rules(self):
+        """Arrays are refused where the import joined edges, or scaled features
+        by all of them; self-loops stay out each time."""
+        source = self.top / "arrays"
+        source.mkdir()
+        np.save(source / "edges.npy", np.array([[0, 1, 2], [1, 2, 2]]))
+        np.save(source / "features.npy", np.arange(6.0).reshape(3, 2))
+        more = self.top / "more.npy"
+        np.save(more, np.array([[0, 1, 1], [2, 1, 0]]))
+        rows = self.top / "rows.npy"
+        np.save(rows, np.array([[3.0, 4.0]]))
+        for n, (words, told) in enumerate((
+                (["--undirected"], "--undirected"),
+                (["--duplicates", "drop"], "--duplicates"),
+                (["--normalise", "standardise"], "standardise"))):
+            data = self.top / f"ruled-{n}"
+            imported("npy", source, *words, "--out", data)
+            done = graphmill("append", data, "--nodes", rows, "--edges", more)
+            self.assertEqual(done.returncode, 1)
+            self.assertIn(told, done.stderr)
+        data = self.top / "ruled"
+        imported("npy", source, "--self-loops", "drop", "--normalise", "l2",
+                 "--out", data)
+        for _ in range(2):
+            self.ask("append", data, "--nodes", rows, "--edges", more)
+        indptr = np.load(data / "edges/node__to__node/indptr.npy")
+        self.assertEqual(indptr.tolist(), [0, 2, 3, 6, 6, 6])
+        np.testing.assert_array_equal(
+            np.load(data / "nodes/node/features.npy")[3:],
+            np.array([[0.6, 0.8]] * 2, np.float32))
+
     def test_refused(self):
         """Wrong rows leave the dataset as it was; parts are not appended to."""
         data = self.day_one("refused")
@@ -179,4 +221,5 @@ class Append(runs.Workplace):
 
 
 if __name__ == "__main__":
+    program()
     unittest.main()

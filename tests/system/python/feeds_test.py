@@ -22,6 +22,7 @@ from support import ROOT, program
 sys.path.insert(0, str(ROOT / "actors/python"))
 os.environ["GRAPHMILL_BIN"] = str(pathlib.Path(program()).parent)
 import graphmill  # noqa: E402
+from graphmill._cluster import served_here  # noqa: E402
 from links_test import groups  # noqa: E402
 from loader_test import timed_dataset  # noqa: E402
 from support import np  # noqa: E402
@@ -62,7 +63,7 @@ class Feeds(clusters.ClusterWorkplace):
     def feeds(self, cluster):
         """Daemons that take batches."""
         return [name for name, state in cluster.states().items()
-                if name.startswith("feed-") and state != "lost"]
+                if "/feed-" in name and state != "lost"]
 
     def record(self, cluster, run):
         return cluster.ask("runs", run)["runs"][0]
@@ -102,6 +103,11 @@ class Feeds(clusters.ClusterWorkplace):
         loader.close()
         self.assertEqual(self.await_end(cluster, run)["state"], "finished")
         self.assertEqual(self.feeds(cluster), [])
+        found_folders = [at for at in self.folder.rglob(run) if at.is_dir()]
+        self.assertEqual(found_folders, [])
+        # Any of the addresses may be the coordinator's.
+        self.assertTrue(served_here(
+            f"tcp://127.0.0.1:{free_port()},{cluster.coordinator}", "", False))
         # The folder is that of a daemon here; and a rank has its share.
         for rank in range(2):
             with self.feed(cluster, data=None, rank=rank, world_size=2) as own:

@@ -130,6 +130,18 @@ class EdgeFeatures(runs.Workplace):
         self.ask("predict", run, "--data", self.parts, "--all", "--out", cut)
         self.assertEqual(out.read_bytes(), cut.read_bytes())
 
+    def test_runs_that_ignore_them_take_data_with_others(self):
+        other = self.top / "scaled"
+        imported("npy", self.source, "--normalise", "to=l2", "--out", other)
+        short = merged(LEARN, {"train": {"epochs": 1}})
+        for definition, refused in ((merged(short, IGNORE), False),
+                                    (short, True)):
+            run = self.train(definition, self.data)["run"]
+            done = graphmill("evaluate", run, "--data", other)
+            self.assertEqual(done.returncode, int(refused), done.stderr)
+            self.assertEqual("node__to__node are scaled by" in done.stderr,
+                             refused)
+
     # -- the same bits
 
     def test_ignored_is_as_if_there_were_none(self):
@@ -186,9 +198,10 @@ class EdgeFeatures(runs.Workplace):
 
     # -- edges that are the target
 
-    def rated(self, name, rng, *more):
+    def rated(self, name, rng, *more, split=None):
         """A dataset of users who like items or hate them, which an edge itself
-        tells, and the kind of each edge by the words for its ends."""
+        tells, and the kind of each edge by the words for its ends.
+        @param split Of all edges."""
         users, items, count = 100, 80, 2500
         pairs = rng.choice(users * items, count, replace=False)
         told = rng.normal(0, 1, count)
@@ -197,8 +210,13 @@ class EdgeFeatures(runs.Workplace):
         folder.mkdir()
         words = [[f"u{i}" for i in pairs // items],
                  [f"i{i}" for i in pairs % items]]
-        write_table(folder / "rates.csv", ["user_id", "item_id", "kind", "told"],
-                    [*words, kinds, told.round(4)])
+        header = ["user_id", "item_id", "kind", "told"]
+        columns = [*words, kinds, told.round(4)]
+        if split:
+            header.append("part")
+            columns.append([split] * count)
+            more += "--task-split", "part"
+        write_table(folder / "rates.csv", header, columns)
         for which, size in (("user", users), ("item", items)):
             write_table(folder / f"{which}.csv", ["id", "noise"],
                         [[f"{which[0]}{i}" for i in range(size)],
@@ -260,7 +278,7 @@ class EdgeFeatures(runs.Workplace):
         self.check_rows(whole["run"], "train", kinds, "--neighbours", "all")
         # Tomorrow's edges are all of one split.
         tomorrow, kinds = self.rated("tomorrow", rng, "--like", data,
-                                     "--split-edges", "0,0,1")
+                                     split="test")
         there = "--data", tomorrow
         accuracy, _ = self.check_rows(whole["run"], "test", kinds, *there)
         self.assertGreater(accuracy, 0.95)

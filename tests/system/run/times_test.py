@@ -142,7 +142,9 @@ class Times(runs.Workplace):
                 told = self.train(definition, cut)
                 self.assertEqual(told["digest"], whole["digest"])
                 self.assertEqual(told["test"], whole["test"])
-        two = merged(LINKS, {"trainer": {"replicas": 2}})
+        # The last step of a test has one row, and so none for a trainer.
+        two = merged(LINKS, {"trainer": {"replicas": 2},
+                             "evaluate": {"batch_size": 599}})
         expected = self.train(two, self.links)
         with Cluster(self.top / "cluster", cut, ["0,1", "2,3", "none"]) as made:
             for placement in ({}, {"trainers": ["d1", "d2"],
@@ -152,6 +154,33 @@ class Times(runs.Workplace):
                         merged(two, {"placement": placement}), cut))
                     self.assertEqual(told["digest"], expected["digest"])
                     self.assertEqual(told["test"], expected["test"])
+
+    def test_no_row_takes_edges_from_the_trees_of_others(self):
+        """Strictly before a row, there is nothing to exclude."""
+        told = [self.train(merged(LINKS, {"train": {"exclude": exclude}}),
+                           self.links)["digest"] for exclude in ("pair", "none")]
+        self.assertEqual(*told)
+
+    def test_who_would_hear_of_nothing_is_refused(self):
+        source = write_events(self.top / "other", np.random.default_rng(SEED))
+        untidy, seconds = self.top / "untidy", self.top / "seconds"
+        imported(*source[:-2], "--ignore", "kind", "--out", untidy)
+        imported(*["s" if word == "step" else word for word in source],
+                 "--ignore", "kind", "--out", seconds)
+        shared = {"sampler": {"disjoint": False}, "train": {"shuffle": False}}
+        done = graphmill("train", self.write(merged(LINKS, shared), untidy),
+                         "--data", untidy)
+        self.assertIn("are not in the order of time", done.stderr)
+        run = self.train(merged(LINKS, {"sampler": {"window": 900},
+                                        "train": {"epochs": 1}}),
+                         self.links)["run"]
+        pairs = self.top / "pairs.csv"
+        pairs.write_text("source,destination\n0,0\n")
+        out = self.top / "refused.csv"
+        done = graphmill("predict", run, "--pairs", pairs, "--out", out)
+        self.assertIn("pairs that are named have no time", done.stderr)
+        done = graphmill("evaluate", run, "--data", seconds)
+        self.assertIn("counts seconds in it, where it was steps", done.stderr)
 
     def test_kills_change_nothing(self):
         slow = merged(LINKS, {"faults": {"trainer_delay_ms": 40},

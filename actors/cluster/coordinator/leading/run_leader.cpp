@@ -216,6 +216,10 @@ void run_leader::drop(submitted_run& run) {
     "cancelled before {}", run.attempts > 1 ? "its next attempt" : "it began");
   run.record.ended = now_unix();
   with_.archive.note(run.record);
+  if (run.is_feed()) // Its folder has nothing for anybody.
+    with_.port.post(
+      cluster_port::lane::files, [file = run.file] { file->discard(); },
+      [](const error&) {});
 }
 
 /// Writes what is left of the run. Waits for its disk on the thread that uses
@@ -230,8 +234,9 @@ void run_leader::file(const run_ptr& run) {
   with_.port.work<run_record>(
     cluster_port::lane::files,
     [lock = with_.config.lock, file = run->file, outcome,
-     cancelled = run->life.cancelled(), seconds = run->on.seconds, leaves,
-     feeds = run->is_feed(), from = run->from, def = run->def,
+     cancelled = run->life.cancelled() || run->is_feed(),
+     seconds = run->on.seconds, leaves, feeds = run->is_feed(),
+     from = run->from, def = run->def,
      parts = with_.config.graph->part_count()]() -> result<run_record> {
       GRAPHMILL_TRYV(lock->check()); // Else the folder is another one's.
       auto ends = outcome;
@@ -357,8 +362,8 @@ void run_leader::finish_task(const run_ptr& run) {
 void run_leader::drop_feeds_of(const std::string& consumer) {
   const auto runs = queue_.all();
   for (const auto& run : runs)
-    if (run->consumer == consumer)
-      cancel(run->id, true);
+    if (run->consumer == consumer && cancel(run->id, true))
+      tell_.fed(run->id, fail(ec::unavailable, "its consumer was gone"));
 }
 
 void run_leader::end_feeds_of(const std::string& consumer) {

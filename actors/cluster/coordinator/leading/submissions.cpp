@@ -11,6 +11,7 @@
 #include "actors/cluster/coordinator/outside/coordinator_config.hpp"
 #include "actors/cluster/coordinator/outside/coordinator_limits.hpp"
 #include "actors/cluster/coordinator/records/run_archive.hpp"
+#include "actors/cluster/coordinator/runs/run_filing.hpp"
 #include "actors/cluster/coordinator/runs/submitted_run.hpp"
 #include "actors/transport/sessions/address.hpp"
 #include "messages/base/unix_time.hpp"
@@ -37,6 +38,7 @@ definition feed_of(definition def, const std::string& consumer) {
   def.evaluate.predict = false;
   def.evaluate.only = measured_split::none;
   def.checkpoint.keep = 0;
+  def.faults = {};       // They are for runs that train.
   def.recovery.wait = 0; // There is nothing to keep.
   return def;
 }
@@ -81,6 +83,12 @@ result<void> submissions::begin_feed(const incoming_request& request) {
                 "\"{}\" has not joined the cluster, and feeds are for its "
                 "daemons",
                 consumer);
+  GRAPHMILL_TRY(const auto wanted, decode_resumption(request.data));
+  if (!wanted.run.empty() || wanted.uploaded || wanted.tensorboard)
+    return fail(ec::invalid_argument,
+                "a feed has no checkpoints and no curves: \"{}\" asks for one "
+                "that goes on with another run, or has curves written",
+                consumer);
   GRAPHMILL_TRY(auto def, decode_definition_body(request.data));
   def = feed_of(std::move(def), consumer);
   GRAPHMILL_TRYV(check_taken(def, with_.config));
@@ -104,6 +112,8 @@ result<void> submissions::begin(const incoming_request& request, definition def,
   run->consumer = std::move(consumer);
   run->place = queue_.next_place();
   run->resumed_place = std::move(from.place);
+  if (run->is_feed())
+    feeds_[run->consumer] = {request.from.incarnation, run->place};
   with_.port.work<void>(
     cluster_port::lane::history,
     [config = with_.config, run, from = std::move(from)]() mutable {
@@ -150,9 +160,28 @@ result<resumption> submissions::resumption_of(const incoming_request& request) {
   return out;
 }
 
+/// Whether a feed that was written is wanted still: its consumer may have left,
+/// been lost, or asked for another one meanwhile.
+result<void> submissions::check_wanted(const submitted_run& run) {
+  if (!run.is_feed())
+    return ok();
+  const auto asked = feeds_.find(run.consumer);
+  if (asked == feeds_.end() || asked->second.place != run.place)
+    return fail(ec::unavailable, "\"{}\" has asked for another feed since",
+                run.consumer);
+  const auto incarnation = std::move(asked->second.incarnation);
+  feeds_.erase(asked);
+  const auto known = with_.daemons.registry().find(run.consumer);
+  if (!known || known.value().incarnation != incarnation
+      || known.value().status.state == daemon_state::lost)
+    return fail(ec::unavailable, "its consumer \"{}\" has gone", run.consumer);
+  return ok();
+}
+
 void submissions::taken(const std::shared_ptr<submitted_run>& run,
                         const responder& reply, const result<void>& made) {
   homes_.erase(homes_.find(run->home));
+  const auto wanted = check_wanted(*run);
   if (!made) {
     with_.notices.complain("a run is refused: " + made.error().message);
     reply.reply(made.error());
@@ -166,6 +195,18 @@ void submissions::taken(const std::shared_ptr<submitted_run>& run,
     run->record.ended = now_unix();
     with_.archive.note(run->record);
     reply.reply(fail(ec::unavailable, "the coordinator is ending"));
+    decided_();
+    return;
+  }
+  if (!wanted) {
+    run->record.state = run_state::cancelled;
+    run->record.message = wanted.error().message;
+    run->record.ended = now_unix();
+    with_.archive.note(run->record);
+    with_.port.post(
+      cluster_port::lane::files, [file = run->file] { file->discard(); },
+      [](const error&) {});
+    reply.reply(wanted.error());
     decided_();
     return;
   }

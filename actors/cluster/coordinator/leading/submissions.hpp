@@ -5,7 +5,9 @@
 #include "actors/cluster/coordinator/records/file_service.hpp"
 #include "actors/transport/sessions/responder.hpp"
 
+#include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -51,6 +53,7 @@ private:
   result<resumption> resumption_of(const incoming_request& request);
   void taken(const std::shared_ptr<submitted_run>& run, const responder& reply,
              const result<void>& made);
+  result<void> check_wanted(const submitted_run& run);
 
   leading_parts with_;
   file_service& files_;
@@ -59,6 +62,13 @@ private:
   const run_places& places_;
   std::function<void()> decided_;
   std::multiset<std::string> homes_; ///< Of runs that are being written.
+  /// What consumers have asked for and is being written: the incarnation of
+  /// who asked, and the place of the run in the queue.
+  struct feed_asked {
+    std::string incarnation;
+    std::int64_t place = 0;
+  };
+  std::map<std::string, feed_asked> feeds_; ///< The latest, by consumer.
   /// Shared by all runs that go on with others, so that it counts them.
   std::shared_ptr<int> resumed_ = std::make_shared<int>(0);
 };

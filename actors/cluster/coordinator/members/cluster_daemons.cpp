@@ -12,6 +12,14 @@
 
 namespace graphmill {
 
+namespace {
+
+/// How long a lost consumer may take to be back: its connection may just have
+/// broken.
+constexpr std::chrono::seconds consumer_is_back{30};
+
+} // namespace
+
 cluster_daemons::cluster_daemons(cluster_port& port, cluster_notices& notices,
                                  const coordinator_config& config, hooks tell)
   : port_(port), notices_(notices), tell_(std::move(tell)),
@@ -191,6 +199,8 @@ void cluster_daemons::on_lost(
   if (!daemon)
     return;
   const auto& status = daemon->status;
+  if (is_consumer(status.name))
+    lost_consumers_[status.name] = clock::now() + consumer_is_back;
   const auto says = fmt::format("daemon {} at {} is lost: {}", status.name,
                                 status.address, status.note);
   notices_.log().warn("{}", says);
@@ -210,6 +220,20 @@ void cluster_daemons::look(clock::time_point now) {
       forget(address);
     late.asked.reply.reply(late.reason);
   }
+  forget_lost_consumers(now);
+}
+
+void cluster_daemons::forget_lost_consumers(clock::time_point now) {
+  std::erase_if(lost_consumers_, [this, now](const auto& lost) {
+    if (now < lost.second)
+      return false;
+    // Empty: it is back, or has left.
+    if (const auto address = registry_.forget(lost.first); !address.empty()) {
+      notices_.coming(event_kind::left, lost.first, "does not come back");
+      forget(address);
+    }
+    return true;
+  });
 }
 
 /// No connection is kept to an address any more, unless somebody is awaited
@@ -245,6 +269,12 @@ void cluster_daemons::let_leavers_go() {
 
 void cluster_daemons::let_go(const std::string& daemon,
                              const std::string& incarnation) {
+  if (const auto joins = joins_.drop(incarnation)) {
+    joins->reply.reply(
+      fail(ec::unavailable, "daemon \"{}\" has left the cluster", daemon));
+    if (const auto& address = joins->identity.address; !registry_.has(address))
+      forget(address);
+  }
   const auto known = registry_.find(daemon);
   if (!registry_.leave(daemon, incarnation))
     return; // Another one has the name by now.

@@ -8,6 +8,7 @@
 
 #include <chrono>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -47,7 +48,8 @@ public:
   /// A connection that is kept from here comes or goes.
   void on_peer(const peer_event& event);
 
-  /// Refuses those that were not reached in time.
+  /// Refuses those that were not reached in time, and forgets consumers that do
+  /// not come back: others have other names.
   void look(clock::time_point now);
 
   /// A daemon leaves when no run needs it any more. It is answered then.
@@ -55,7 +57,7 @@ public:
   void let_leavers_go();
 
   /// A daemon is not in the cluster any more, unless another one has its name
-  /// by now.
+  /// by now. If it has asked to join and was not reached yet, it will not be.
   void let_go(const std::string& daemon, const std::string& incarnation);
 
 private:
@@ -75,6 +77,7 @@ private:
   void on_met(const peer_identity& identity);
   void on_lost(const std::optional<daemon_registry::entry>& daemon);
   void forget(const std::string& address);
+  void forget_lost_consumers(clock::time_point now);
 
   cluster_port& port_;
   cluster_notices& notices_;
@@ -83,6 +86,8 @@ private:
   unreached_joins joins_;
   member_keys keys_;
   std::vector<farewell> leaving_;
+  /// Until when consumers that are lost are awaited.
+  std::map<std::string, clock::time_point> lost_consumers_;
 };
 
 } // namespace graphmill

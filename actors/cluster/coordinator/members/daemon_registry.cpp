@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace graphmill {
 
@@ -26,6 +27,8 @@ result<void> daemon_registry::check(const peer_identity& identity,
   const auto& name = identity.name;
   if (std::ranges::find(left_, identity.incarnation) != left_.end())
     return fail(ec::unavailable, "daemon \"{}\" has left the cluster", name);
+  if (is_consumer(name))
+    GRAPHMILL_TRYV(check_consumer(identity, request));
   if (request.host.size() > longest_host)
     return fail(ec::invalid_argument,
                 "daemon \"{}\" names a host of {} letters; {} are allowed",
@@ -58,6 +61,30 @@ result<void> daemon_registry::check(const peer_identity& identity,
                   p, request.dataset, name,
                   shortened(request.part_digests[p], digest_shown));
   return ok();
+}
+
+result<void>
+daemon_registry::check_consumer(const peer_identity& identity,
+                                const join_request& request) const {
+  if (!request.parts.empty() || request.slots != 0)
+    return fail(ec::invalid_argument,
+                "daemon \"{}\" has a slash in its name, as consumers of feeds "
+                "have, which have neither parts nor slots: give it another "
+                "--name",
+                identity.name);
+  const auto& holder = identity.holder;
+  if (holder.role == key_role::all)
+    return ok();
+  const auto others = std::ranges::count_if(daemons_, [&](const auto& one) {
+    return one.first != identity.name && is_consumer(one.first)
+           && one.second.key == holder.key;
+  });
+  if (std::cmp_less(others, consumers_of_key))
+    return ok();
+  return fail(ec::unavailable,
+              "the key of {} has {} consumers of feeds already, as many as it "
+              "may: close another before \"{}\" joins",
+              label_of(holder), others, identity.name);
 }
 
 std::optional<daemon_registry::entry>
@@ -139,14 +166,25 @@ std::string daemon_registry::forget_one() {
 
 bool daemon_registry::leave(const std::string& name,
                             const std::string& incarnation) {
+  // One that asked to join may be reached later.
+  if (std::ranges::find(left_, incarnation) == left_.end())
+    left_.push_back(incarnation);
+  if (left_.size() > most_daemons)
+    left_.pop_front();
   const auto it = daemons_.find(name);
   if (it == daemons_.end() || it->second.incarnation != incarnation)
     return false;
   daemons_.erase(it);
-  left_.push_back(incarnation);
-  if (left_.size() > most_daemons)
-    left_.pop_front();
   return true;
+}
+
+std::string daemon_registry::forget(const std::string& name) {
+  const auto it = daemons_.find(name);
+  if (it == daemons_.end() || !is_lost(*it))
+    return {};
+  auto address = std::move(it->second.status.address);
+  daemons_.erase(it);
+  return address;
 }
 
 /// Of a daemon that is not lost.
@@ -249,7 +287,8 @@ bool daemon_registry::is_distrusted(const std::string& name) const {
 }
 
 void daemon_registry::disobeys(const std::string& name, std::string reason) {
-  if (const auto it = daemons_.find(name); it != daemons_.end())
+  if (const auto it = daemons_.find(name);
+      it != daemons_.end() && !is_consumer(name))
     it->second.disobeys = true;
   distrust(name, std::move(reason));
 }
@@ -261,7 +300,7 @@ bool daemon_registry::is_disobeyed() const {
 
 bool daemon_registry::nobody_obeys(const std::string& self) const {
   const auto counts = [&self](const auto& one) {
-    return one.first != self && !is_lost(one);
+    return one.first != self && !is_consumer(one.first) && !is_lost(one);
   };
   return std::ranges::count_if(daemons_, counts) > 1
          && std::ranges::all_of(daemons_, [&counts](const auto& one) {

@@ -13,6 +13,12 @@
 
 namespace graphmill {
 
+/// Whether a daemon of this name consumes feeds, and does nothing else: it is
+/// called DAEMON/feed-NUMBER, and no other daemon may have a slash in its name.
+inline bool is_consumer(const std::string& daemon) {
+  return daemon.find('/') != std::string::npos;
+}
+
 /// Who is in the cluster. Pure: the COORDINATOR tells it what happens.
 class daemon_registry {
 public:
@@ -33,6 +39,8 @@ public:
   /// The most daemons of a cluster, and the longest name of a host.
   static constexpr std::size_t most_daemons = 1024;
   static constexpr std::size_t longest_host = 253;
+  /// The most consumers of feeds that a key has.
+  static constexpr std::size_t consumers_of_key = 64;
   /// Of a digest that somebody has sent, enough to know it again. What the
   /// coordinator's own is, a refusal does not tell: whoever learnt it could
   /// claim to have those data.
@@ -42,7 +50,8 @@ public:
   explicit daemon_registry(join_request like) : like_(std::move(like)) {}
 
   /// Whether a daemon with these parts fits the cluster and its dataset. One
-  /// that has left does not: what it asked while it ended comes too late.
+  /// that has left does not: what it asked while it ended comes too late. Nor
+  /// does a consumer of feeds that has parts or slots, by its name.
   result<void> check(const peer_identity& identity,
                      const join_request& request) const;
 
@@ -58,9 +67,13 @@ public:
   std::vector<std::string> join(const peer_identity& identity,
                                 const join_request& request);
 
-  /// A daemon has left for good.
+  /// A daemon has left for good, or does not join after all.
   /// @returns whether there was one of this incarnation.
   bool leave(const std::string& name, const std::string& incarnation);
+
+  /// A lost daemon is not awaited any more. @returns its address; empty: it is
+  /// not there, or not lost.
+  std::string forget(const std::string& name);
 
   /// The daemon at the address is gone, or back.
   /// @returns the daemon, if there is one whose state has changed.
@@ -89,7 +102,7 @@ public:
   void disobeys(const std::string& name, std::string reason);
   bool is_disobeyed() const; ///< By one at least.
   /// Whether all other daemons that are there say so, and more than one: a
-  /// single one may lie.
+  /// single one may lie. Consumers have no voice: a key has many.
   /// @param self The coordinator's own.
   bool nobody_obeys(const std::string& self) const;
 
@@ -110,6 +123,8 @@ public:
   const join_request& like() const { return like_; }
 
 private:
+  result<void> check_consumer(const peer_identity& identity,
+                              const join_request& request) const;
   std::string forget_one();
   entry* at(const std::string& address);
   static void set_state(entry& daemon);

@@ -50,6 +50,16 @@ result<void> unreached_joins::add(join asked, time_point until) {
   return ok();
 }
 
+std::optional<unreached_joins::join>
+unreached_joins::drop(const std::string& incarnation) {
+  const auto known = waiting_.find(incarnation);
+  if (known == waiting_.end())
+    return std::nullopt;
+  join out = std::move(known->second);
+  waiting_.erase(known);
+  return out;
+}
+
 std::vector<unreached_joins::late_join>
 unreached_joins::overdue(time_point now) {
   std::vector<late_join> out;

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstddef>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -46,6 +47,10 @@ public:
   /// A join has to wait. One of the same daemon that waits already is answered
   /// as out of date. Fails if too many wait, in all or of its host.
   result<void> add(join asked, time_point until);
+
+  /// A daemon that waits does not join after all. @returns its join, if it has
+  /// waited.
+  std::optional<join> drop(const std::string& incarnation);
 
   /// Those whose time is over.
   std::vector<late_join> overdue(time_point now);

@@ -386,6 +386,8 @@ run_record run_file::close(const run_outcome& outcome, bool cancelled,
     log_->info("run ended after {:.1f} s and {} training steps: {}",
                seconds + seconds_before_, result_.outcome.train_steps,
                out.message.empty() ? "all is done" : out.message);
+  if (feeds && out.state != run_state::failed)
+    discard();
   return out;
 }
 

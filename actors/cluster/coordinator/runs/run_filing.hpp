@@ -142,8 +142,9 @@ public:
   void discard();
 
   /// Writes weights and summary.
-  /// @param cancelled Whether the user has asked for the end.
-  /// @param feeds It has no weights.
+  /// @param cancelled Whether somebody may have asked for the end.
+  /// @param feeds It has no weights. Its folder goes, too, unless it has
+  /// failed.
   /// @returns the run's record, complete but for the times.
   run_record close(const run_outcome& outcome, bool cancelled, double seconds,
                    bool feeds = false);

@@ -119,6 +119,13 @@ void share_orders::pass_on(const share_ptr& run, const member_request& order,
   switch (order.action) {
   case member_action::begin:
     if (run->assignment.feed) {
+      if (!with_.config.feeds.begun) {
+        reply.reply(fail(ec::invalid_argument,
+                         "daemon \"{}\" takes no batches of run {}: its begin "
+                         "is for the consumer",
+                         name(), run->assignment.run));
+        break;
+      }
       with_.config.feeds.begun(run->assignment.run, run->member);
       reply.reply(encode(member_reply{}));
       break;

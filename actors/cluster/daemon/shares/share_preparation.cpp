@@ -98,7 +98,10 @@ result<member_config> open_share(const deployment& assignment,
   auto setup = cluster_setup(assignment.def);
   keep_own_faults(setup.def, assignment.daemons[assignment.you].name);
   setup.storage = from.storage;
-  setup.storage.sharers = assignment.runs_at_once;
+  // Feeds come on top of the runs that train.
+  setup.storage.sharers =
+    std::max(assignment.runs_at_once,
+             static_cast<std::uint32_t>(assignment.beside.size()) + 1);
   settle_threads(setup.def, share.ranks.size(), from.processors);
   GRAPHMILL_TRY(auto out, assignment.feed
                             ? open_served(assignment, setup.def, graph, share,

@@ -81,6 +81,7 @@ function whileRunning(status, run, events) {
     || actor.recent_restarts > 0);
   if (weak.length > 0)
     return speak("bad", "again", `${count(weak.length, "actor")} restarted lately`);
+  if (run.feeds) return say("good", "play", "Feeding", verdict.sentence, about);
   if (!run.progress) return say("calm", "ring", "Starting", verdict.sentence, about);
   const phase = PHASES[run.progress.phase] ?? "Running";
   if (verdict.limit && !["none", "trainer"].includes(verdict.limit)) {

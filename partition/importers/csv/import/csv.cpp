@@ -9,12 +9,14 @@
 #include "partition/importers/csv/csv_edge_features.hpp"
 #include "partition/importers/csv/csv_edge_reader.hpp"
 #include "partition/importers/csv/csv_edges.hpp"
+#include "partition/importers/csv/csv_fitted_edges.hpp"
 #include "partition/importers/csv/csv_graph.hpp"
 #include "partition/importers/csv/csv_nodes.hpp"
 #include "partition/importers/csv/csv_tables.hpp"
 #include "partition/importers/csv/csv_tasks.hpp"
 #include "partition/importers/csv/import/csv_record.hpp"
 #include "partition/importers/mutual_pairs.hpp"
+#include "partition/importers/npy/npy_source.hpp"
 #include "partition/importers/reverse.hpp"
 
 #include <nlohmann/json.hpp>
@@ -242,6 +244,7 @@ result<void> copy_edges(const csv_graph& graph, csv_edge_file& file,
   for (auto& blocks : out) {
     GRAPHMILL_TRYV(blocks.flush());
   }
+  reader.note_times(options.on_note);
   reader.note_dropped(options.on_note);
   return ok();
 }
@@ -349,17 +352,80 @@ result<void> declare_features(const csv_node_type& type,
   return ok();
 }
 
-/// Fits the features of edge lists on all of their rows, and declares how many
-/// edge types have.
+/// What is left to scale by name, beside edge lists as a whole. Fails if one
+/// edge type of a list is named, and others of it are not, for they share a
+/// scale.
+result<graph_changes> changes_of_types(const csv_graph& graph,
+                                       const csv_import_options& options) {
+  auto out = options.changes;
+  for (const auto& [name, norm] : options.changes.normalise) {
+    if (is_csv_node_type(options, name))
+      continue;
+    const auto has_name = [&name](const csv_edge_file& file) {
+      const auto parts = split_edge_type_name(file.table.type);
+      return name == file.table.type || (parts && name == (*parts)[1]);
+    };
+    const auto lists = std::ranges::count_if(graph.edges, has_name);
+    if (lists > 1)
+      return fail(ec::invalid_argument,
+                  "--normalise {}: several edge lists have that name; say "
+                  "<source>__{}__<destination>",
+                  name, name);
+    for (const auto& file : graph.edges) {
+      if (!file.layout.relation)
+        continue;
+      if (lists == 1 && has_name(file)) {
+        if (file.features.columns.width() == 0)
+          return fail(ec::invalid_argument,
+                      "--normalise: edges of type \"{}\" have no features",
+                      name);
+        std::erase_if(out.normalise, [&name](const auto& one) {
+          return one.first == name;
+        });
+      }
+      const auto& types = graph.nodes;
+      const auto is_named = [&](const std::string& relation) {
+        return name == relation
+               || name
+                    == fmt::format("{}__{}__{}", types[file.source].name,
+                                   relation, types[file.destination].name);
+      };
+      if (lists == 0 && std::ranges::any_of(file.names, is_named))
+        return fail(ec::invalid_argument,
+                    "--normalise {}: it is a relation of {}, all edges of "
+                    "which are scaled alike; say {} to scale the whole list",
+                    name, file.table.file.string(), file.table.type);
+    }
+  }
+  return out;
+}
+
+/// Fits the features of edge lists on rows that become edges, and declares how
+/// many edge types have.
 /// @param info Whose edge types stand one file after the other.
 result<void> fit_edges(csv_graph& graph, dataset_info& info,
                        const csv_import_options& options, row_errors& errors) {
+  const auto needs_fit = [](const csv_edge_file& file) {
+    return file.features.needs_fit();
+  };
+  edge_plan plan;
+  if (std::ranges::any_of(graph.edges, needs_fit)) {
+    auto changed = info;
+    GRAPHMILL_TRY(plan, plan_edges(changed, false, options.changes));
+  }
+  std::size_t first = 0;
   auto type = info.edge_types.begin();
   for (auto& file : graph.edges) {
-    if (file.features.needs_fit())
+    const auto types = file.names.size();
+    if (file.features.needs_fit()) {
+      GRAPHMILL_TRY(
+        const auto rows,
+        fitted_edges(graph, file, options,
+                     std::span{plan.rules}.subspan(first, types), errors));
       GRAPHMILL_TRYV(fit_csv_features(file.table, file.layout,
-                                      options.separator, {}, file.features,
+                                      options.separator, rows, file.features,
                                       errors));
+    }
     if (errors.failed())
       return ok();
     const auto width = file.features.columns.width();
@@ -368,7 +434,8 @@ result<void> fit_edges(csv_graph& graph, dataset_info& info,
                   "edges of {} would have {} features, more than {}; take "
                   "fewer categories (`most`) or buckets",
                   file.table.file.string(), width, most_dense_features);
-    for (std::size_t i = 0; i < file.names.size(); ++i)
+    first += types;
+    for (std::size_t i = 0; i < types; ++i)
       (type++)->feature_width = width;
   }
   return ok();
@@ -529,9 +596,10 @@ result<dataset_info> import_tables(const csv_import_options& given,
   GRAPHMILL_TRYV(fit_all(graph, declared, options, errors));
   if (errors.failed())
     return check_rest(graph, options, errors);
+  GRAPHMILL_TRY(const auto changes, changes_of_types(graph, options));
   GRAPHMILL_TRY(auto plan, begin_import(
                              folder, std::move(declared), options.normalise,
-                             options.reverse, options.changes, on_progress,
+                             options.reverse, changes, on_progress,
                              [&graph](node_type_id type, node_id node) {
                                const auto& of =
                                  graph.nodes[static_cast<std::size_t>(type)];
@@ -588,7 +656,7 @@ result<dataset_info> import_tables(const csv_import_options& given,
   return written;
 }
 
-std::size_t seeds_of(const split_ids& splits) {
+std::size_t split_seeds(const split_ids& splits) {
   return splits[0].size() + splits[1].size() + splits[2].size();
 }
 
@@ -623,15 +691,14 @@ result<void> continue_label_sets(csv_node_type& type,
     set.rows = type.values;
   }
   for (const auto& set : sets)
-    if (set.class_count == 0 && set.splits && seeds_of(*set.splits) > 0)
+    if (set.class_count == 0 && set.splits && split_seeds(*set.splits) > 0)
       return fail(ec::invalid_argument,
                   "new nodes of type {} are in the split of label set {} and "
                   "have no labels of it; add a column of labels, or leave that "
                   "of the split out",
                   type.name, set.name);
-  std::erase_if(sets, [](const incoming_labels& set) {
-    return set.class_count == 0;
-  });
+  std::erase_if(
+    sets, [](const incoming_labels& set) { return set.class_count == 0; });
   return ok();
 }
 
@@ -644,7 +711,7 @@ result<void> check_new_splits(const csv_node_type& type,
   if (!at)
     return ok(); // Told when the types are compared.
   const auto& there = before.node_types[static_cast<std::size_t>(*at)];
-  const auto seeds = seeds_of(type.splits);
+  const auto seeds = split_seeds(type.splits);
   if (there.class_count > 0 && type.class_names.empty() && type.values.empty()
       && seeds > 0)
     return fail(ec::invalid_argument,
@@ -667,7 +734,7 @@ result<void> check_new_splits(const csv_node_type& type,
   for (const auto& set : type.label_sets)
     for (const auto& old : there.label_sets)
       if (old.name == set.name
-          && seeds_of(set.splits ? *set.splits : type.splits) == 0)
+          && split_seeds(set.splits ? *set.splits : type.splits) == 0)
         note(fmt::format("label set {} of {}", set.name, type.name),
              old.split_counts, set.labels);
   return ok();
@@ -681,10 +748,10 @@ result<void> write_new_nodes(csv_graph& graph, dataset_info info,
                              row_errors& errors) {
   info.edge_types.clear();
   graph_changes changes;
-  changes.sparse = options.changes.sparse
-                   && std::ranges::any_of(info.node_types, [](const auto& type) {
-                        return type.feature_width > 0;
-                      });
+  changes.sparse =
+    options.changes.sparse
+    && std::ranges::any_of(
+      info.node_types, [](const auto& type) { return type.feature_width > 0; });
   GRAPHMILL_TRY(auto plan,
                 begin_import(folder, std::move(info), row_norm::none, false,
                              changes, on_progress, {}, false));
@@ -694,8 +761,8 @@ result<void> write_new_nodes(csv_graph& graph, dataset_info info,
     GRAPHMILL_TRYV(
       copy_nodes(type, id, options.separator, plan.writer, errors));
     for (const auto& note : type.features.columns.notes())
-      tell_note(options.on_note, "{}: {}",
-                type.table->file.filename().string(), note);
+      tell_note(options.on_note, "{}: {}", type.table->file.filename().string(),
+                note);
     GRAPHMILL_TRYV(
       write_ids(type, node_folder(folder, plan.info, id) / "ids.txt"));
     GRAPHMILL_TRYV(write_label_sets(type.label_sets, std::nullopt,

@@ -7,6 +7,7 @@
 #include <spdlog/logger.h>
 #include <spdlog/sinks/null_sink.h>
 
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <string>
@@ -55,10 +56,15 @@ struct joining_daemons {
   /// @returns where the answer will be.
   std::shared_ptr<std::optional<result<payload>>>
   join(const peer_identity& from) {
+    return join(from, config.offer);
+  }
+
+  std::shared_ptr<std::optional<result<payload>>>
+  join(const peer_identity& from, const join_request& offer) {
     auto out = std::make_shared<std::optional<result<payload>>>();
     incoming_request request;
     request.from = from;
-    request.data = encode(config.offer);
+    request.data = encode(offer);
     request.reply =
       responder{[out](result<payload> came) { *out = std::move(came); }};
     daemons->join(request);
@@ -100,6 +106,55 @@ CATCH_TEST_CASE("a daemon is in the cluster once it was reached", "[leading]") {
   it.join(a); // It has lost us and is back.
   CATCH_CHECK(it.told.at(2) == "again a");
   CATCH_CHECK(it.told.at(3) == "joined a");
+}
+
+CATCH_TEST_CASE("whoever leaves before it was reached does not join",
+                "[leading]") {
+  joining_daemons it;
+  const auto a = it.who("a", "1", at_a);
+  const auto answer = it.join(a);
+  it.daemons->let_go("a", "1");
+  CATCH_REQUIRE(*answer);
+  CATCH_CHECK(error_of(**answer).code == ec::unavailable);
+  CATCH_CHECK_FALSE(it.port.kept.contains(at_a));
+  it.meet(a);
+  CATCH_CHECK_FALSE(it.daemons->registry().find("a"));
+  // What it asked before comes later.
+  CATCH_CHECK(error_of(**it.join(a)).code == ec::unavailable);
+}
+
+CATCH_TEST_CASE("a lost consumer is awaited for a while, and then forgotten",
+                "[leading]") {
+  joining_daemons it;
+  auto nothing = it.config.offer;
+  nothing.parts.clear();
+  nothing.slots = 0;
+  const auto lose = [&it](const char* address) {
+    peer_event event;
+    event.change = peer_event::kind::lost;
+    event.identity.address = address;
+    event.reason = "killed";
+    it.daemons->on_peer(event);
+  };
+  const auto a = it.who("a", "1", at_a);
+  const auto f = it.who("a/feed-1", "2", at_b);
+  it.join(a);
+  it.meet(a);
+  it.join(f, nothing);
+  it.meet(f);
+  lose(at_a);
+  lose(at_b);
+  const auto now = cluster_daemons::clock::now();
+  it.daemons->look(now);
+  CATCH_CHECK(it.daemons->registry().find("a/feed-1"));
+  it.meet(f); // Its connection had broken.
+  it.daemons->look(now + std::chrono::hours{1});
+  CATCH_CHECK(it.daemons->registry().find("a/feed-1"));
+  lose(at_b);
+  it.daemons->look(now + std::chrono::hours{2});
+  CATCH_CHECK_FALSE(it.daemons->registry().find("a/feed-1"));
+  CATCH_CHECK_FALSE(it.port.kept.contains(at_b));
+  CATCH_CHECK(it.daemons->registry().find("a")); // It has parts.
 }
 
 CATCH_TEST_CASE("a daemon takes the place of one of its name that is dead",

@@ -60,6 +60,35 @@ CATCH_TEST_CASE("a refusal tells no digest but the front of what was sent",
   CATCH_CHECK(said.find("cccc") == std::string::npos);
 }
 
+CATCH_TEST_CASE("consumers of feeds have neither parts nor slots, and are few",
+                "[cluster]") {
+  daemon_registry cluster{offer({0})};
+  auto nothing = offer({});
+  nothing.slots = 0;
+  const auto consumer = [](std::size_t number) {
+    const auto name = "b/feed-" + std::to_string(number);
+    auto out = peer(name, name, "tcp://" + name);
+    out.holder = {key_role::daemon, "b", "key of b"};
+    return out;
+  };
+  CATCH_CHECK(error_of(cluster.check(consumer(0), offer({1}))).code
+              == ec::invalid_argument);
+  CATCH_CHECK(error_of(cluster.check(consumer(0), offer({}))).code
+              == ec::invalid_argument);
+  for (std::size_t n = 0; n < daemon_registry::consumers_of_key; ++n) {
+    CATCH_REQUIRE(cluster.check(consumer(n), nothing));
+    cluster.join(consumer(n), nothing);
+  }
+  CATCH_CHECK(error_of(cluster.check(consumer(100), nothing)).code
+              == ec::unavailable);
+  CATCH_CHECK(cluster.check(consumer(0), nothing)); // It registers again.
+  auto other = consumer(100);
+  other.holder = {key_role::daemon, "c", "key of c"};
+  CATCH_CHECK(cluster.check(other, nothing));
+  cluster.leave("b/feed-0", "b/feed-0");
+  CATCH_CHECK(cluster.check(consumer(100), nothing));
+}
+
 CATCH_TEST_CASE("only a living daemon of the same name is a rival",
                 "[cluster]") {
   daemon_registry cluster{offer({0})};
@@ -162,9 +191,20 @@ CATCH_TEST_CASE("one daemon does not decide who leads, but all others do",
   CATCH_CHECK_FALSE(cluster.nobody_obeys("self"));
   cluster.back("tcp://b", "2");
   CATCH_CHECK(cluster.nobody_obeys("self"));
+  auto nothing = offer({});
+  nothing.slots = 0;
+  cluster.join(peer("a/feed-1", "4", "tcp://f"), nothing); // It has no voice.
+  CATCH_CHECK(cluster.nobody_obeys("self"));
+  cluster.disobeys("a/feed-1", "it lies");
   cluster.join(peer("b", "3", "tcp://b"), offer({1})); // Started again.
   CATCH_CHECK_FALSE(cluster.nobody_obeys("self"));
   CATCH_CHECK(cluster.offers().size() == 2);
+  cluster.join(peer("a", "5", "tcp://a"), offer({0}));
+  CATCH_CHECK_FALSE(cluster.is_disobeyed()); // Whatever a consumer says.
+  cluster.lost("tcp://f", "silent");
+  CATCH_CHECK(cluster.forget("a").empty()); // It is there.
+  CATCH_CHECK(cluster.forget("a/feed-1") == "tcp://f");
+  CATCH_CHECK(cluster.forget("a/feed-1").empty());
 }
 
 CATCH_TEST_CASE("lost and drained daemons are not offered", "[cluster]") {

@@ -1,6 +1,7 @@
 #include "tests/actors/cluster/coordinator/led_cluster.hpp"
 #include "tests/support/catch.hpp"
 
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -37,25 +38,40 @@ struct fed_cluster : led_cluster {
     return out;
   }
 
-  /// A consumer wants to be fed. @returns the id of its run, or why not.
-  result<std::string> feed(const std::string& consumer) {
-    std::optional<result<payload>> answer;
+  using answer_place = std::shared_ptr<std::optional<result<payload>>>;
+
+  /// A consumer wants to be fed, and the run is being written until the port
+  /// settles. @returns where the answer will be.
+  answer_place ask(const std::string& consumer, const resume_request& on = {}) {
+    auto answer = std::make_shared<std::optional<result<payload>>>();
     auto request = from(consumer);
     request.data =
-      encode_definition_body(parse_definition("dataset: example\n"
-                                              "trainer: {replicas: 2}\n"
-                                              "recovery: {wait: 100}\n",
-                                              "test.yaml")
-                               .value);
+      encode_resumption(parse_definition("dataset: example\n"
+                                         "trainer: {replicas: 2}\n"
+                                         "recovery: {wait: 100}\n"
+                                         "faults: {fetcher_delay_ms: 20}\n",
+                                         "test.yaml")
+                          .value,
+                        on);
     request.reply =
-      responder{[&answer](result<payload> came) { answer = std::move(came); }};
+      responder{[answer](result<payload> came) { *answer = std::move(came); }};
     whole->leader.end_feeds_of(consumer);
     whole->submissions.feed(request);
+    return answer;
+  }
+
+  /// @returns the id of its run, or why there is none.
+  result<std::string> feed(const std::string& consumer) {
+    const auto answer = ask(consumer);
     port.settle();
-    CATCH_REQUIRE(answer);
-    if (!*answer)
-      return answer->error();
-    return decode_run_id(answer->value());
+    CATCH_REQUIRE(*answer);
+    if (!**answer)
+      return (*answer)->error();
+    return decode_run_id((*answer)->value());
+  }
+
+  bool has_folder(const std::string& id) const {
+    return std::filesystem::exists(config.runs / id);
   }
 
   member_request order(const std::string& daemon) {
@@ -103,6 +119,7 @@ CATCH_TEST_CASE(
   CATCH_REQUIRE(share.daemon_of_rank.size() == 1);
   CATCH_CHECK(share.daemons[share.daemon_of_rank[0]].name == "f");
   CATCH_CHECK(share.parts_of(share.you).empty());
+  CATCH_CHECK(share.def.faults == definition{}.faults);
   CATCH_CHECK(!it.port.asks("tcp://f", method::order));
   CATCH_CHECK(it.deploy("a").feed);
   const auto order = it.order("f");
@@ -150,6 +167,64 @@ CATCH_TEST_CASE("a feed ends with its consumer, which waits for that",
   CATCH_CHECK(it.record_in_history(id).state == run_state::finished);
   CATCH_REQUIRE(it.fed.size() == 1);
   CATCH_CHECK(!it.fed[0].second);
+  CATCH_CHECK(!it.has_folder(id));
+}
+
+CATCH_TEST_CASE("a feed whose consumer leaves before it begins is cancelled",
+                "[leading][feeds]") {
+  fed_cluster it;
+  const auto id = value_of(it.feed("f"));
+  it.leave("f");
+  it.order("a");
+  it.order("f");
+  CATCH_CHECK(it.whole->active.empty());
+  CATCH_CHECK(it.record_in_history(id).state == run_state::cancelled);
+  CATCH_CHECK(it.record_in_history(id).message == "its consumer has left");
+  CATCH_CHECK(!it.has_folder(id));
+}
+
+CATCH_TEST_CASE("a feed that is written while its consumer goes is not taken",
+                "[leading][feeds]") {
+  for (const std::string what : {"leaves", "is lost", "comes anew", "asks"}) {
+    CATCH_INFO(what);
+    fed_cluster it;
+    const auto answer = it.ask("f");
+    const auto before = it.config.history->list(10);
+    const auto id = value_of(before).runs.at(0).id;
+    CATCH_REQUIRE(it.has_folder(id));
+    if (what == "leaves") {
+      it.leave("f");
+    } else if (what == "is lost") {
+      it.lose("f");
+    } else if (what == "comes anew") {
+      auto nothing = it.offer();
+      nothing.parts.clear();
+      it.whole->daemons.registry().join({"f", "2", "tcp://f"}, nothing);
+    } else {
+      const auto next = value_of(it.feed("f"));
+      CATCH_CHECK(it.run(next).life.now() == state::deploying);
+    }
+    it.port.settle();
+    CATCH_REQUIRE(*answer);
+    CATCH_CHECK(error_of(**answer).code == ec::unavailable);
+    CATCH_CHECK(it.whole->queue.all().empty());
+    CATCH_CHECK(it.whole->active.size() == (what == "asks" ? 1u : 0u));
+    CATCH_CHECK(it.record_in_history(id).state == run_state::cancelled);
+    CATCH_CHECK(!it.has_folder(id));
+  }
+}
+
+CATCH_TEST_CASE("a feed goes on with no run, and draws no curves",
+                "[leading][feeds]") {
+  fed_cluster it;
+  for (const auto& on :
+       {resume_request{.run = "other"}, resume_request{.tensorboard = true},
+        resume_request{.uploaded = true}}) {
+    const auto answer = it.ask("f", on);
+    CATCH_REQUIRE(*answer);
+    CATCH_CHECK(error_of(**answer).code == ec::invalid_argument);
+  }
+  CATCH_CHECK(value_of(it.config.history->list(10)).runs.empty());
 }
 
 CATCH_TEST_CASE("a feed that loses a daemon fails, and has no other attempt",
@@ -166,6 +241,7 @@ CATCH_TEST_CASE("a feed that loses a daemon fails, and has no other attempt",
     CATCH_REQUIRE(it.fed[0].second);
     CATCH_CHECK(it.fed[0].first == id);
     CATCH_CHECK(it.fed[0].second->code == ec::unavailable);
+    CATCH_CHECK(it.has_folder(id));
   }
 }
 
@@ -189,6 +265,10 @@ CATCH_TEST_CASE("feeds of a consumer that has gone do not begin",
   CATCH_CHECK(*it.leave("f"));
   CATCH_CHECK(it.whole->queue.all().empty());
   CATCH_CHECK(it.record_in_history(id).state == run_state::cancelled);
+  CATCH_CHECK(!it.has_folder(id));
+  CATCH_REQUIRE(it.fed.size() == 1); // It asks again if it is there after all.
+  CATCH_REQUIRE(it.fed[0].second);
+  CATCH_CHECK(it.fed[0].second->code == ec::unavailable);
 }
 
 CATCH_TEST_CASE("whoever has not joined is not fed, nor without an owner",

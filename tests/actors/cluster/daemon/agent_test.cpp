@@ -100,6 +100,18 @@ CATCH_TEST_CASE("a daemon tells what the actors of its latest share did",
                  "those of its latest run");
 }
 
+CATCH_TEST_CASE("a daemon that serves a feed does not take its batches",
+                "[agent]") {
+  serving_daemon daemon;
+  daemon.go_on();
+  auto feed = value_of(decode_deployment(daemon.assignment()));
+  feed.feed = true;
+  value_of(answer_of(daemon.ask(method::deploy, encode(feed))));
+  CATCH_CHECK(error_of(answer_of(daemon.order(member_action::begin))).code
+              == ec::invalid_argument);
+  value_of(answer_of(daemon.order(member_action::check)));
+}
+
 CATCH_TEST_CASE("a daemon takes orders from nobody but the coordinator, even "
                 "if they reach it",
                 "[agent][roles]") {

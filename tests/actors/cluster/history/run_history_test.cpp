@@ -137,6 +137,19 @@ CATCH_TEST_CASE("of the runs that are over the latest are kept",
   CATCH_CHECK(ids(history) == "ea");
 }
 
+CATCH_TEST_CASE("feeds, which have no definition, push out no other run",
+                "[run_history]") {
+  temp_folder folder;
+  auto history = value_of(open_history(folder / "runs.sqlite", 1000));
+  value_of(put(history, run_of("trained", 1), "dataset: cora\n"));
+  for (int n = 0; n < 200; ++n)
+    value_of(put(history, run_of("f" + std::to_string(1000 + n), n + 2)));
+  const auto left = value_of(history.list(500)).runs;
+  CATCH_REQUIRE(left.size() == 101);
+  CATCH_CHECK(left.front().id == "f1199");
+  CATCH_CHECK(left.back().id == "trained");
+}
+
 CATCH_TEST_CASE("changes are put together or not at all", "[run_history]") {
   temp_folder folder;
   const auto file = folder / "runs.sqlite";

@@ -174,8 +174,10 @@ CATCH_TEST_CASE("the API tells of a run, whatever its state", "[api]") {
   CATCH_CHECK(api.get("/api/runs/r").body == body);
   auto later = figures;
   later.runs.front().health.progress->step = 13;
+  later.runs.front().feeds = true;
   api.leave(later);
   CATCH_CHECK(api.read("/api/runs/r")["progress"]["step"] == 13);
+  CATCH_CHECK(api.read("/api/runs/r")["feeds"] == true);
   const auto runs = api.read("/api/runs");
   CATCH_CHECK(runs["more"] == false);
   CATCH_CHECK(runs["runs"][0]["run"] == "r");

@@ -233,6 +233,7 @@ CATCH_TEST_CASE("what a coordinator tells", "[prometheus]") {
       R"(graphmill_run_info{run="r-1",name="wordnet"} 1)",
       "graphmill_run_attempt 2",
       "graphmill_run_started_timestamp_seconds 1",
+      "graphmill_run_feeds 0",
       "graphmill_run_silent_daemons 1",
       R"(graphmill_run_phase{phase="validation"} 1)",
       R"(graphmill_run_phase{phase="train"} 0)",

@@ -5,6 +5,7 @@
 #include "tests/support/temp_folder.hpp"
 #include "tests/support/text.hpp"
 
+#include <algorithm>
 #include <fstream>
 #include <string>
 #include <vector>
@@ -88,10 +89,58 @@ CATCH_TEST_CASE("a column has the times of nodes",
   CATCH_CHECK(list<std::int64_t>(*data.nodes(0).splits[0]) == numbers{1});
 }
 
+CATCH_TEST_CASE("an import says what times were taken for",
+                "[partition][import][csv][times]") {
+  timed_import take;
+  std::vector<std::string> notes;
+  take.options.on_note = [&notes](const std::string& note) {
+    notes.push_back(note);
+  };
+  take.options.nodes = {
+    take.table("user", "n.csv", "id,born\na,1999-01-02\nb,2001-02-03\n")};
+  take.options.edges = {take.table(
+    "user__likes__user", "e.csv",
+    "source,target,when\na,b,1289241912\nb,a,1289241911\n")};
+  take.options.choices = {{csv_role::edge_time, "when"},
+                          {csv_role::node_time, "born"}};
+  value_of(take());
+  for (const auto* told :
+       {"n.csv: times of user are ISO 8601, from 1999-01-02T00:00:00Z to "
+        "2001-02-03T00:00:00Z",
+        "e.csv: times of edges are seconds since 1970, from "
+        "2010-11-08T18:45:11Z to 2010-11-08T18:45:12Z"})
+    CATCH_CHECK(std::ranges::count(notes, told) == 1);
+}
+
+CATCH_TEST_CASE("no edge with a time takes the place of another",
+                "[partition][import][csv][times]") {
+  for (const auto& [changes, says] :
+       {std::pair{graph_changes{.all_undirected = true},
+                  "take --reverse, which keeps all edges"},
+        std::pair{graph_changes{.duplicates = duplicate_edges::drop},
+                  "--duplicates drop: "},
+        std::pair{graph_changes{.duplicates = duplicate_edges::sum},
+                  "--duplicates sum: "}}) {
+    timed_import take;
+    take.options.edges = {take.table("", "e.csv",
+                                     "source,target,weight,when\n"
+                                     "a,b,1,1289241912\n"
+                                     "a,b,2,1289241913\n")};
+    take.options.choices = {{csv_role::edge_time, "when"}};
+    take.options.changes = changes;
+    const auto done = take();
+    CATCH_REQUIRE_FALSE(done);
+    CATCH_INFO(done.error().message);
+    CATCH_CHECK(has(done.error().message, says));
+    CATCH_CHECK(has(done.error().message, "times of their own"));
+  }
+}
+
 CATCH_TEST_CASE("times of edges that are unclear are bad rows",
                 "[partition][import][csv][times]") {
   for (const auto& [text, says] :
        {std::pair{"yesterday", "e.csv:2: the time \"yesterday\" is neither"},
+        std::pair{"9999-12-31", "e.csv:2: the time \"9999-12-31\" is too far"},
         std::pair{"7", "--time-unit"}}) {
     timed_import take;
     take.options.edges = {take.table(

@@ -194,6 +194,19 @@ CATCH_TEST_CASE("batches for other models are sampled by time as others",
   }
 }
 
+CATCH_TEST_CASE("pairs that are named have no window",
+                "[definition][validation][times]") {
+  definition def;
+  def.sampler.window = 3;
+  value_of(check_named_pairs(def));
+  def.sampler.time = time_use::strict;
+  const auto done = check_named_pairs(def);
+  CATCH_REQUIRE_FALSE(done);
+  CATCH_CHECK_THAT(done.error().message, contains("would hear of nothing"));
+  def.sampler.window = 0;
+  value_of(check_named_pairs(def));
+}
+
 CATCH_TEST_CASE("a window is in seconds, or in steps",
                 "[definition][validation][times]") {
   definition def;
