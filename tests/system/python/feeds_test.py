@@ -103,7 +103,7 @@ class Feeds(clusters.ClusterWorkplace):
         loader.close()
         self.assertEqual(self.await_end(cluster, run)["state"], "finished")
         self.assertEqual(self.feeds(cluster), [])
-        found_folders = [at for at in self.folder.rglob(run) if at.is_dir()]
+        found_folders = [at for at in cluster.folder.rglob(run) if at.is_dir()]
         self.assertEqual(found_folders, [])
         # Any of the addresses may be the coordinator's.
         self.assertTrue(served_here(
