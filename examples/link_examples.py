@@ -2,7 +2,8 @@
 which measures of the test are printed, and what stands beside them.
 
 `bitcoin-otc-next` and what begins so are in the order of time: 70, 15 and 15 % of
-the ratings, each of which hears of those before it.
+the ratings. Each row sees the ratings before it, and their values as features of
+edges; `-bare` rows see no values.
 
 Each seed of `gae-` and `bitcoin-otc` has a split of its own, and so a dataset of
 its own. The splits of triples are given, and so is the test of `lastfm`, of
@@ -64,16 +65,16 @@ def listening(folder, seed, work):
 
 
 def trust_table(folder, work):
-    """With a column for the sign."""
+    """With a column for the sign, and the value once more, as a feature."""
     table = work / "trust.csv"
     if not table.exists():
         with (folder / "ratings.csv").open() as given, \
                 table.open("w", newline="") as out:
             writer = csv.writer(out)
-            writer.writerow(["from", "to", "value", "sign", "time"])
+            writer.writerow(["from", "to", "value", "rating", "sign", "time"])
             for row in csv.DictReader(given):
                 value = float(row["feature"])
-                writer.writerow([row["from"], row["to"], value,
+                writer.writerow([row["from"], row["to"], value, value,
                                  "trusts" if value > 0 else "doubts",
                                  row["time"]])
     return ["csv", "--edges", table, "--source", "from", "--destination", "to",
@@ -89,17 +90,18 @@ def labelled(label):
 def trust(label):
     def importing(folder, seed, work):
         return [*trust_table(folder, work), *labelled(label), "--ignore", "time",
-                "--split-edges", "0.8,0.1,0.1", "--by", "random",
+                "--ignore", "rating", "--split-edges", "0.8,0.1,0.1", "--by", "random",
                 "--seed", seed]
     return importing
 
 
-def next_trust(label=None):
+def next_trust(label=None, bare=False):
     """@param label None: links."""
     def importing(folder, _seed, work):
         what = labelled(label) if label else ["--ignore", "value", "--ignore",
                                               "sign"]
         return [*trust_table(folder, work), *what, "--edge-time", "time",
+                "--ignore" if bare else "--feature", "rating",
                 "--split-edges", "0.7,0.15,0.15", "--by", "time"]
     return importing
 
@@ -195,7 +197,7 @@ AREAS = [("AUC", "roc_auc", 100), ("AP", "average_precision", 100)]
 RANKS = [("MRR", "mrr", 1), ("hits@1", "hits@1", 1), ("hits@10", "hits@10", 1)]
 IN_ORDER = ["sampler.time=strict", "sampler.disjoint=true",
             "evaluate.visible=past", "evaluate.neighbours=sampled",
-            "evaluate.batch_size=64"]
+            "evaluate.batch_size=64", "train.batch_size=256", "train.epochs=15"]
 TOP = [("recall@20", "recall@20", 1), ("NDCG@20", "ndcg@20", 1)]
 
 LINK_EXAMPLES = [
@@ -223,6 +225,12 @@ LINK_EXAMPLES = [
                 "means of both nodes", baseline=sign_by_means),
     LinkExample("bitcoin-otc-next", "bitcoin_otc", next_trust("value"), "ratings",
                 ["dataset=bitcoin-otc-next", *IN_ORDER],
+                [("RMSE", "rmse", 1), ("R2", "r2", 1)],
+                "means of both nodes", split_by_seed=False,
+                baseline=value_by_means),
+    LinkExample("bitcoin-otc-next-bare", "bitcoin_otc",
+                next_trust("value", bare=True), "ratings",
+                ["dataset=bitcoin-otc-next-bare", *IN_ORDER],
                 [("RMSE", "rmse", 1), ("R2", "r2", 1)],
                 "means of both nodes", split_by_seed=False,
                 baseline=value_by_means),
