@@ -118,10 +118,10 @@ CATCH_TEST_CASE("bytes of a part are counted, features apart",
   // labels, indptr, indices (int32), in- and out-degrees
   CATCH_CHECK(bytes.others == 80 + 88 + 80 + 40 + 40);
   graph.edges[0].feature_width = 2;
-  graph.edges[0].features.assign(10, {1, 2});
+  graph.edges[0].features.assign(10, {1, 2, 3, 4}); // Of two edges each.
   const auto more = bytes_of(*whole(graph).shards[0]);
   CATCH_CHECK(more.features == 120);
-  CATCH_CHECK(more.others == bytes.others + 10 * 2 * 4);
+  CATCH_CHECK(more.others == bytes.others + 20 * 2 * 4);
 }
 
 CATCH_TEST_CASE("memory is divided between pages and rows",
