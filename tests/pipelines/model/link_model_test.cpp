@@ -251,7 +251,12 @@ CATCH_TEST_CASE("decoders read features of edges where there are some",
   add_edge_features(graph, random, 2);
   CATCH_CHECK(make_layout(def, graph.info).has_value());
   def.trainer.device = "cuda";
-  CATCH_CHECK_FALSE(make_layout(def, graph.info).has_value());
+  CATCH_CHECK(has(error_of(make_layout(def, graph.info)).message,
+                  "have features, which trainer.device \"cuda\""));
+  def.model.edge_features = edge_feature_use::ignore;
+  CATCH_CHECK(has(error_of(make_layout(def, graph.info)).message,
+                  "does not learn tasks of edges yet"));
+  def.model.edge_features = edge_feature_use::use;
   def.trainer.device = "cpu";
   def.decoder.kind = decoder_kind::dot;
   CATCH_CHECK_FALSE(make_layout(def, graph.info).has_value());
