@@ -252,7 +252,7 @@ CATCH_TEST_CASE("decoders read features of edges where there are some",
   CATCH_CHECK(make_layout(def, graph.info).has_value());
   def.trainer.device = "cuda";
   CATCH_CHECK(has(error_of(make_layout(def, graph.info)).message,
-                  "have features, which trainer.device \"cuda\""));
+                  "have features, which trainer.device `cuda` does not"));
   def.model.edge_features = edge_feature_use::ignore;
   CATCH_CHECK(has(error_of(make_layout(def, graph.info)).message,
                   "does not learn tasks of edges yet"));
