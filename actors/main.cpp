@@ -15,17 +15,16 @@
 namespace {
 
 constexpr graphmill::register_command commands[]{
-  graphmill::add_import_command,    graphmill::add_append_command,
-  graphmill::add_inspect_command,
-  graphmill::add_partition_command, graphmill::add_validate_command,
-  graphmill::add_submit_command,    graphmill::add_watch_command,
-  graphmill::add_status_command,    graphmill::add_runs_command,
-  graphmill::add_logs_command,      graphmill::add_cancel_command,
-  graphmill::add_fetch_command,     graphmill::add_drain_command,
-  graphmill::add_stop_command,      graphmill::add_chaos_command,
-  graphmill::add_keygen_command,    graphmill::add_up_command,
-  graphmill::add_top_command,       graphmill::add_trace_command,
-  graphmill::add_events_command,
+  graphmill::add_import_command,   graphmill::add_append_command,
+  graphmill::add_inspect_command,  graphmill::add_partition_command,
+  graphmill::add_validate_command, graphmill::add_submit_command,
+  graphmill::add_watch_command,    graphmill::add_status_command,
+  graphmill::add_runs_command,     graphmill::add_logs_command,
+  graphmill::add_cancel_command,   graphmill::add_fetch_command,
+  graphmill::add_drain_command,    graphmill::add_stop_command,
+  graphmill::add_chaos_command,    graphmill::add_keygen_command,
+  graphmill::add_up_command,       graphmill::add_top_command,
+  graphmill::add_trace_command,    graphmill::add_events_command,
 };
 
 bool is_here(std::string_view word) {

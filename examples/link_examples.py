@@ -2,8 +2,11 @@
 which measures of the test are printed, and what stands beside them.
 
 `bitcoin-otc-next` and what begins so are in the order of time: 70, 15 and 15 % of
-the ratings. Each row sees the ratings before it, and their values as features of
-edges; `-bare` rows see no values.
+the ratings. They are of values, signs (`-sign`) and pairs (`-links`). Each row sees
+the ratings before it, and their values as features of edges. Without times
+(`-untimed`) it sees those of training, and without features (`-bare`) no values.
+What `-leak` sees tells the answer: a rating's own value, or all pairs of the test,
+which it learns, too. It must reach more than all others.
 
 Each seed of `gae-` and `bitcoin-otc` has a split of its own, and so a dataset of
 its own. The splits of triples are given, and so is the test of `lastfm`, of
@@ -65,19 +68,31 @@ def listening(folder, seed, work):
 
 
 def trust_table(folder, work):
-    """With a column for the sign, and the value once more, as a feature."""
+    """With a column for the sign, and the value once more, as a feature. For a
+    leak, `part` has the splits in the order of time, and `all` trains on each."""
     table = work / "trust.csv"
     if not table.exists():
-        with (folder / "ratings.csv").open() as given, \
-                table.open("w", newline="") as out:
+        with (folder / "ratings.csv").open() as given:
+            rows = list(csv.DictReader(given))
+        cuts = np.quantile([float(row["time"]) for row in rows], [0.7, 0.85])
+        with table.open("w", newline="") as out:
             writer = csv.writer(out)
-            writer.writerow(["from", "to", "value", "rating", "sign", "time"])
-            for row in csv.DictReader(given):
+            writer.writerow(["from", "to", "value", "rating", "sign", "time",
+                             "part", "all"])
+            for row in rows:
                 value = float(row["feature"])
+                part = SPLITS[np.searchsorted(cuts, float(row["time"]))]
                 writer.writerow([row["from"], row["to"], value, value,
                                  "trusts" if value > 0 else "doubts",
-                                 row["time"]])
-    return ["csv", "--edges", table, "--source", "from", "--destination", "to",
+                                 row["time"], part, "train"])
+    return table
+
+
+def trust_edges(folder, work, *names):
+    """The table as edges of each of the types."""
+    lists = [word for name in names for word in
+             ("--edges", f"node__{name}__node={trust_table(folder, work)}")]
+    return ["csv", *lists, "--source", "from", "--destination", "to",
             "--reverse"]
 
 
@@ -89,19 +104,29 @@ def labelled(label):
 
 def trust(label):
     def importing(folder, seed, work):
-        return [*trust_table(folder, work), *labelled(label), "--ignore", "time",
-                "--ignore", "rating", "--split-edges", "0.8,0.1,0.1", "--by", "random",
+        return [*trust_edges(folder, work, "to"), *labelled(label),
+                "--ignore", "time", "--ignore", "rating",
+                "--ignore", "part", "--ignore", "all",
+                "--split-edges", "0.8,0.1,0.1", "--by", "random",
                 "--seed", seed]
     return importing
 
 
-def next_trust(label=None, bare=False):
+def next_trust(label, how):
     """@param label None: links."""
     def importing(folder, _seed, work):
         what = labelled(label) if label else ["--ignore", "value", "--ignore",
                                               "sign"]
-        return [*trust_table(folder, work), *what, "--edge-time", "time",
-                "--ignore" if bare else "--feature", "rating",
+        what += ["--ignore" if "bare" in how else "--feature", "rating"]
+        if label is None and how == "-leak":
+            # A copy, all of which carries messages and is learnt.
+            return [*trust_edges(folder, work, "to", "seen"), *what,
+                    "--ignore", "time", "--task-split", "to=part",
+                    "--task-split", "seen=all", "--ignore", "to=all",
+                    "--ignore", "seen=part"]
+        return [*trust_edges(folder, work, "to"), *what,
+                "--ignore", "part", "--ignore", "all",
+                "--task-time" if "untimed" in how else "--edge-time", "time",
                 "--split-edges", "0.7,0.15,0.15", "--by", "time"]
     return importing
 
@@ -196,9 +221,34 @@ def most_popular(data, best=20):
 AREAS = [("AUC", "roc_auc", 100), ("AP", "average_precision", 100)]
 RANKS = [("MRR", "mrr", 1), ("hits@1", "hits@1", 1), ("hits@10", "hits@10", 1)]
 IN_ORDER = ["sampler.time=strict", "sampler.disjoint=true",
-            "evaluate.visible=past", "evaluate.neighbours=sampled",
-            "evaluate.batch_size=64", "train.batch_size=256", "train.epochs=15"]
+            "evaluate.visible=past"]
 TOP = [("recall@20", "recall@20", 1), ("NDCG@20", "ndcg@20", 1)]
+
+
+def next_ratings():
+    """Ratings in the order of time: what is learnt, by what rows may see."""
+    for name, label, settings, measures, beside, baseline in (
+            ("bitcoin-otc-next", "value", [],
+             [("RMSE", "rmse", 1), ("R2", "r2", 1)], "means of both nodes",
+             value_by_means),
+            ("bitcoin-otc-next-sign", "sign",
+             ["task=edge_class", "evaluate.metric=roc_auc"],
+             [("AUC", "roc_auc", 100)], "means of both nodes", sign_by_means),
+            ("bitcoin-otc-next-links", None,
+             ["task=link", "evaluate.metric=mrr", "evaluate.negatives=100"],
+             [("MRR", "mrr", 1)], "EdgeBank, by its own 100 negatives",
+             edge_bank)):
+        for how in ("", "-bare", "-untimed", "-untimed-bare", "-leak"):
+            untimed = "untimed" in how or (label is None and how == "-leak")
+            times = [] if untimed else IN_ORDER
+            own = ["decoder.edge_features=true"] if label and how == "-leak" else []
+            yield LinkExample(
+                name + how, "bitcoin_otc", next_trust(label, how), "ratings",
+                [f"dataset={name}{how}", *times, "evaluate.neighbours=sampled",
+                 "evaluate.batch_size=64", "train.batch_size=256",
+                 "train.epochs=15", *settings, *own],
+                measures, beside, split_by_seed=False, baseline=baseline)
+
 
 LINK_EXAMPLES = [
     LinkExample("gae-cora", "cora", citations, "gae", ["dataset=cora-links"],
@@ -223,28 +273,7 @@ LINK_EXAMPLES = [
                 ["dataset=bitcoin-otc", "task=edge_class",
                  "evaluate.metric=roc_auc"], [("AUC", "roc_auc", 100)],
                 "means of both nodes", baseline=sign_by_means),
-    LinkExample("bitcoin-otc-next", "bitcoin_otc", next_trust("value"), "ratings",
-                ["dataset=bitcoin-otc-next", *IN_ORDER],
-                [("RMSE", "rmse", 1), ("R2", "r2", 1)],
-                "means of both nodes", split_by_seed=False,
-                baseline=value_by_means),
-    LinkExample("bitcoin-otc-next-bare", "bitcoin_otc",
-                next_trust("value", bare=True), "ratings",
-                ["dataset=bitcoin-otc-next-bare", *IN_ORDER],
-                [("RMSE", "rmse", 1), ("R2", "r2", 1)],
-                "means of both nodes", split_by_seed=False,
-                baseline=value_by_means),
-    LinkExample("bitcoin-otc-next-sign", "bitcoin_otc", next_trust("sign"),
-                "ratings",
-                ["dataset=bitcoin-otc-next-sign", *IN_ORDER, "task=edge_class",
-                 "evaluate.metric=roc_auc"], [("AUC", "roc_auc", 100)],
-                "means of both nodes", split_by_seed=False,
-                baseline=sign_by_means),
-    LinkExample("bitcoin-otc-next-links", "bitcoin_otc", next_trust(), "ratings",
-                ["dataset=bitcoin-otc-next-links", *IN_ORDER, "task=link",
-                 "evaluate.metric=mrr", "evaluate.negatives=100"],
-                [("MRR", "mrr", 1)], "EdgeBank, by its own 100 negatives",
-                split_by_seed=False, baseline=edge_bank),
+    *next_ratings(),
 ]
 
 
@@ -291,5 +320,5 @@ def text_of(one):
     settings = "".join(f" --set {each}" for each in one["settings"])
     beside = (f"{one['beside']}: {line(one['baseline'])}" if one["baseline"]
               else one["beside"])
-    return (f"{one['name']:19} {line(one['spread'])}  beside {beside}"
+    return (f"{one['name']:35} {line(one['spread'])}  beside {beside}"
             f"  {one['definition']}{settings}")

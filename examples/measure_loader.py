@@ -136,6 +136,7 @@ def bare_batches(loader, steps):
             sequence = engine.next_batch(number, 600.0)[1]
             engine._freed.append(sequence)
             engine.give_back([sequence])
+            engine.tell()
             done += 1
 
 

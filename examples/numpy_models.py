@@ -46,12 +46,15 @@ def summed(values, to, rows):
     return out
 
 
-def softmax_by(scores, to, rows):
-    """The softmax of all scores that go to the same row."""
+def softmax_by(scores, to, rows, by):
+    """The softmax of all scores that go to the same row, whose powers are
+    multiplied by the weights of edges. Weights of 0 alone give zeros."""
     largest = np.full((rows, *scores.shape[1:]), -np.inf)
     np.maximum.at(largest, to, scores)
-    powers = np.exp(scores - largest[to])
-    return powers / summed(powers, to, rows)[to]
+    powers = np.exp(scores - largest[to]) * by[:, None]
+    totals = summed(powers, to, rows)
+    totals[totals == 0] = 1
+    return powers / totals[to]
 
 
 class Folder:
@@ -128,11 +131,21 @@ class Folder:
                            self.seen(edge_type)]
 
 
-class Relation:
-    """Edges in one layer, and the weights of their messages."""
+    def edge_features(self, edge_type):
+        """A row for each edge."""
+        return np.load(self.folder / "edges" / edge_type
+                       / "features.npy").astype(np.float64)[
+                           self.seen(edge_type)]
 
-    def __init__(self, name, source, target, edges, edge_weights):
+
+class Relation:
+    """Edges in one layer, the weights of their messages, and their features
+    if layers read them."""
+
+    def __init__(self, name, source, target, edges, edge_weights,
+                 features=None):
         self.name = name
+        self.features = features  # [E, any]
         self.source = source
         self.target = target
         self.edges = edges
@@ -144,12 +157,30 @@ class Relation:
         sources, targets = self.edges
         return summed(values[sources] * self.by[:, None], targets, rows)
 
+    def brought(self, weights, prefix, shape):
+        """What features bring to each edge, as [E, *shape]."""
+        map_ = weights.get(f"{prefix}{self.name}.edge.weight")
+        if map_ is None:
+            return np.zeros((self.edges.shape[1], *shape))
+        return (self.features @ map_).reshape(-1, *shape)
+
+    def with_edges(self, found, scale, weights, prefix):
+        """The product of sums of neighbours with that of sums of features. In
+        both, each edge has the same scale."""
+        made = found @ weights[f"{prefix}{self.name}.weight"]
+        map_ = weights.get(f"{prefix}{self.name}.edge.weight")
+        if map_ is None:
+            return made
+        return made + summed(self.features * scale[:, None], self.edges[1],
+                             len(found)) @ map_
+
     def mean(self, h, weights, prefix):
         rows = len(h[self.target])
         totals = np.bincount(self.edges[1], self.by, rows)
         totals[totals == 0] = 1  # Without neighbours that weigh something.
         mean = self.weighed(h[self.source], rows) / totals[:, None]
-        return (mean @ weights[f"{prefix}{self.name}.weight"]) / self.divisor
+        return self.with_edges(mean, self.by / totals[self.edges[1]], weights,
+                               prefix) / self.divisor
 
     def symmetric(self, h, weights, prefix):
         own = h[self.source]
@@ -157,17 +188,24 @@ class Relation:
         scale = 1 / np.sqrt(degrees)
         found = self.weighed(own * scale[:, None], len(own))
         found = found * scale[:, None] + own / degrees[:, None]
-        return found @ weights[f"{prefix}{self.name}.weight"]
+        sources, targets = self.edges
+        return self.with_edges(found, self.by * scale[sources] * scale[targets],
+                               weights, prefix)
 
     def own_and_sum(self, h, weights, prefix):
         own = h[self.source]
+        bias = weights.get(f"{prefix}{self.name}.edge.bias")
+        rows = own[self.edges[0]]
+        if bias is not None:
+            rows = relu(rows + bias
+                        + self.brought(weights, prefix, own.shape[1:]))
         found = ((1 + weights[f"{prefix}epsilon"]) * own
-                 + self.weighed(own, len(own)))
+                 + summed(rows * self.by[:, None], self.edges[1], len(own)))
         return found @ weights[f"{prefix}{self.name}.weight"]
 
     def sum(self, h, weights, prefix):
         found = self.weighed(h[self.source], len(h[self.target]))
-        return found @ weights[f"{prefix}{self.name}.weight"]
+        return self.with_edges(found, self.by, weights, prefix)
 
     def nothing(self, h, weights, prefix):
         return 0
@@ -197,18 +235,30 @@ class Relation:
         to_source = weights[f"{prefix}attention.source"]
         heads = len(to_source)
         z = (own @ weights[f"{prefix}weight"]).reshape(len(own), heads, -1)
+        # A node's attention to itself has no features, and weighs 1.
+        edges = np.concatenate([self.brought(weights, prefix, z.shape[1:]),
+                                np.zeros(z.shape)])
+        by = np.concatenate([self.by, np.ones(len(own))])
         joint = weights.get(f"{prefix}attention.weight")
         if joint is None:
             scores = leaky((z * to_source).sum(2)[sources]
                            + (z * weights[f"{prefix}attention.destination"])
-                           .sum(2)[targets])
+                           .sum(2)[targets]
+                           + self.edge_scores(edges, weights, prefix))
         else:
             y = (own @ joint).reshape(z.shape)
-            scores = (leaky(z[sources] + y[targets]) * to_source).sum(2)
-        shares = softmax_by(scores, targets, len(own))
-        out = summed(z[sources] * shares[:, :, None], targets, len(own))
+            scores = (leaky(z[sources] + y[targets] + edges)
+                      * to_source).sum(2)
+        shares = softmax_by(scores, targets, len(own), by)
+        out = summed((z[sources] + edges) * shares[:, :, None], targets,
+                     len(own))
         is_last = out.shape[2] == len(weights[f"{prefix}bias"])
         return out.mean(1) if is_last else out.reshape(len(own), -1)
+
+    def edge_scores(self, edges, weights, prefix):
+        """What features add to scores, in [E, heads]. @param edges `brought`"""
+        return (edges * weights.get(f"{prefix}{self.name}.attention.edge", 0)
+                ).sum(2)
 
     def relational_attention(self, h, weights, prefix):
         sources, targets = self.edges
@@ -221,8 +271,10 @@ class Relation:
         scores = ((z * to_source).sum(2)[sources]
                   + (h[self.target] @ weights[f"{own}attention.destination"])
                   [targets])
-        shares = softmax_by(leaky(scores), targets, rows)
-        out = summed(z[sources] * shares[:, :, None], targets, rows)
+        edges = self.brought(weights, prefix, z.shape[1:])
+        scores = scores + self.edge_scores(edges, weights, prefix)
+        shares = softmax_by(leaky(scores), targets, rows, self.by)
+        out = summed((z[sources] + edges) * shares[:, :, None], targets, rows)
         is_last = out.shape[2] == len(weights[f"{prefix}{self.target}.bias"])
         return out.mean(1) if is_last else out.reshape(rows, -1)
 
@@ -234,7 +286,7 @@ def transformer(relations, name, h, weights, prefix):
     rows = len(h[name])
     inside = len(weights[f"{own}output.weight"])
     y = np.zeros((rows, inside))
-    scores, values, targets = [], [], []
+    scores, values, targets, by = [], [], [], []
     for relation in relations:
         if relation.target != name:
             continue
@@ -249,17 +301,19 @@ def transformer(relations, name, h, weights, prefix):
         queries = (h[name] @ weights[f"{own}query.weight"]
                    + weights[f"{own}query.bias"]).reshape(shape)
         sources, to = relation.edges
-        mapped = np.einsum("nhd,hde->nhe", keys, maps)
+        edges = relation.brought(weights, prefix, (heads, head))
+        mapped = np.einsum("ehd,hdk->ehk", keys[sources] + edges, maps)
         prior = weights[f"{prefix}{relation.name}.attention.prior"]
-        scores.append((mapped[sources] * queries[to]).sum(2) * prior
-                      / math.sqrt(head))
+        scores.append((mapped * queries[to]).sum(2) * prior / math.sqrt(head))
         values.append(np.einsum(
-            "nhd,hde->nhe", value,
-            weights[f"{prefix}{relation.name}.message.weight"])[sources])
+            "ehd,hdk->ehk", value[sources] + edges,
+            weights[f"{prefix}{relation.name}.message.weight"]))
         targets.append(to)
+        by.append(relation.by)
     if scores:
         to = np.concatenate(targets)
-        shares = softmax_by(np.concatenate(scores), to, rows)
+        shares = softmax_by(np.concatenate(scores), to, rows,
+                            np.concatenate(by))
         y = summed(np.concatenate(values) * shares[:, :, None], to,
                    rows).reshape(rows, inside)
     y = gelu(y) @ weights[f"{own}output.weight"]
@@ -318,10 +372,15 @@ class Model:
         by = [self.weights_of(dataset, name, one.shape[1])
               for name, one in zip(names, edges)]
         if not self.typed:
+            features = [self.features_of(dataset, "neighbours", name)
+                        for name in names]
             return [Relation("neighbours", self.types[0], self.types[0],
                              np.concatenate(edges, axis=1),
-                             np.concatenate(by))]
-        out = [Relation(name, name.split("__")[0], name.split("__")[2], *of)
+                             np.concatenate(by),
+                             None if features[0] is None
+                             else np.concatenate(features))]
+        out = [Relation(name, name.split("__")[0], name.split("__")[2], *of,
+                        self.features_of(dataset, name, name))
                for name, *of in zip(names, edges, by)]
         for relation in out:
             relation.divisor = self.divisor_of(
@@ -340,6 +399,12 @@ class Model:
         present = sum(np.bincount(one.edges[1], one.by, rows) > 0
                       for one in relations)
         return np.maximum(present, 1)[:, None]
+
+    def features_of(self, dataset, relation, edge_type):
+        """Of edges, if a layer reads them."""
+        if not any(f".{relation}.edge." in name for name in self.weights):
+            return None
+        return dataset.edge_features(edge_type)
 
     def weights_of(self, dataset, edge_type, count):
         found = dataset.edge_weights(edge_type) if self.weigh_edges else None

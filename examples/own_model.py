@@ -71,12 +71,14 @@ def main():
     parser.add_argument("data")
     parser.add_argument("--epochs", type=int, default=5)
     parser.add_argument("--batch-size", type=int, default=1024)
+    parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--checkpoint", help="a file, to go on from if it is there")
     parser.add_argument("--save-every", type=int, default=100, metavar="STEPS")
     arguments = parser.parse_args()
-    torch.manual_seed(1)
+    torch.manual_seed(arguments.seed)
     graph = graphmill.open(arguments.data)
-    options = {"batch_size": arguments.batch_size, "merge_edge_types": True}
+    options = {"batch_size": arguments.batch_size, "seed": arguments.seed,
+               "merge_edge_types": True}
     train = graph.loader([15, 10], **options)
     validation = graph.loader([15, 10], split="val", rank=0, world_size=1, **options)
     own = model = Sage([graph.info.num_features, 64, graph.info.num_classes])

@@ -87,6 +87,9 @@ def outputs_of(run, data):
     task = task_of(definition, dataset)
     dataset.held_out = task is None  # Edges of training alone carry messages.
     kind = field(definition, "model", "kind")
+    if field(definition, "sampler", "time", "none") in ("strict", "inclusive"):
+        sys.exit("with `sampler.time` each node sees edges before its own "
+                 "time, and these formulas take all edges")
     model = numpy_models.Model(
         kind, dataset, weights,
         field(definition, "model", "residual") == "true",
@@ -96,6 +99,10 @@ def outputs_of(run, data):
         for name, rows in model.inputs.items():
             if f"embedding.{name}" not in weights:
                 model.inputs[name] = rows.astype(np.float16).astype(float)
+        for relation in model.relations:
+            if relation.features is not None:
+                relation.features = relation.features.astype(
+                    np.float16).astype(float)
     types = ([dataset.info["target"]] if task is None else
              {end for name in task["edge_types"]
               for end in name.split("__")[::2]})

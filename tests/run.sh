@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # Builds and runs every test: installs packages, builds a release in build/ and
 # tests it, and tests the parts without libtorch and CAF under sanitizers. The
-# release has only those of the latter that test vectorised code. Tests of the
-# release mostly wait, so the builds with sanitizers are made meanwhile, and what
-# the tests print comes after them. Ends with the number of tests that passed and
-# failed.
+# release has only those of the latter that test vectorised code.
+# Tests of the program mostly wait. They begin once the program is built. Everything
+# else is built and tested meanwhile, and compilers yield the processors to tests.
+# The script prints the output of these tests last, and then the number of tests
+# that passed and failed.
 # It has no options: what it builds is there for `meson test` afterwards, which
 # runs chosen tests (`meson test -C build NAME`).
 set -euo pipefail
@@ -25,7 +26,7 @@ install_missing "${build_packages[@]}" catch2 libtorch-dev \
 
 passed=0 failed=0 skipped=0
 failures=$(mktemp)
-tested=$(mktemp) # What the tests of the release print.
+tested=$(mktemp) # Output of the tests of the program.
 testing=
 # Whatever ends this script, the tests that it has started end with it.
 end_tests() {
@@ -34,14 +35,15 @@ end_tests() {
 }
 trap end_tests EXIT
 
-# Adds up the results of the tests that ran last in a build folder, and keeps
-# what the failed ones printed last for the end, where it is looked for.
+# count FOLDER LOG: adds up the results of the tests that ran last in a build folder
+# with this name of a log, and keeps what the failed ones printed last for the end,
+# where it is looked for.
 count() {
   local p f s
-  read -r p f s < <(/usr/bin/python3 - "$1" "$failures" <<'PY'
+  read -r p f s < <(/usr/bin/python3 - "$1" "$2" "$failures" <<'PY'
 import json, sys
-folder, failures = sys.argv[1:]
-with open(folder + "/meson-logs/testlog.json") as log:
+folder, log, failures = sys.argv[1:]
+with open(f"{folder}/meson-logs/{log}.json") as log:
     tests = [json.loads(line) for line in log]
 results = [test["result"] for test in tests]
 good = sum(r in ("OK", "EXPECTEDFAIL") for r in results)
@@ -61,31 +63,44 @@ PY
   passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
 }
 
-# what_needs FOLDER SUITE: names what is installed, and what the tests of a build
-# folder need that are not in a suite. Ninja on its own would build what any test
-# needs.
-what_needs() {
+# needed FOLDER in|outside SUITE: names what is installed, and what the tests of a
+# build folder need that are in a suite or outside of it. Ninja on its own would build
+# what any test needs.
+needed() {
   meson introspect "$1" --tests --targets --force-object-output |
     /usr/bin/python3 -c '
 import json, os, sys
-folder, suite = sys.argv[1:]
+folder, where, suite = sys.argv[1:]
 known = json.load(sys.stdin)
 paths = {target["id"]: target["filename"][0] for target in known["targets"]}
 needs = {paths[target["id"]] for target in known["targets"]
          if target["installed"]}
 needs |= {paths[need] for test in known["tests"]
-          if "graphmill:" + suite not in test["suite"]
+          if ("graphmill:" + suite in test["suite"]) == (where == "in")
           for need in test["depends"]}
-print(*(os.path.relpath(path, folder) for path in needs))' "$1" "$2"
+print(*(os.path.relpath(path, folder) for path in needs))' "$@"
+}
+
+# build FOLDER TARGET ...
+build() {
+  nice ninja -C "$@"
+}
+
+# run_tests FOLDER LOG OPTION ...
+run_tests() {
+  meson test -C "$1" --logbase "$2" --no-rebuild --print-errorlogs "${@:3}"
 }
 
 configure build --buildtype=release -Dtests=true
-read -ra targets < <(what_needs build plain)
-ninja -C build "${targets[@]}"
+read -ra programs < <(needed build in system)
+build build "${programs[@]}"
 # Daemons that are to be lost, and delays, have most of them wait now and then.
-meson test -C build --no-rebuild --print-errorlogs --no-suite plain \
-  --num-processes $(($(nproc) + 1)) --timeout-multiplier 4 >"$tested" 2>&1 &
+run_tests build system --suite system --num-processes $(($(nproc) + 2)) \
+  --timeout-multiplier 4 >"$tested" 2>&1 &
 testing=$!
+
+read -ra programs < <(needed build outside plain)
+build build "${programs[@]}"
 
 # Sanitizers: the rooms without libtorch and CAF, which are not instrumented. The
 # compiler warns of more in such builds, as of fences under the thread sanitizer.
@@ -93,23 +108,27 @@ testing=$!
 build_sanitized() { # FOLDER SANITIZERS TARGET
   configure "$1" -Doptimization=0 -Ddebug=false -Dcpp_args=-g1 -Dtests=true \
     -Db_sanitize="$2" -Db_lundef=false -Dwerror=false
-  ninja -C "$1" "$3"
-}
-test_sanitized() { # FOLDER SUITE
-  meson test -C "$1" --no-rebuild --print-errorlogs --suite "$2" \
-    --timeout-multiplier 10 || true
-  count "$1"
+  build "$1" "$3"
 }
 build_sanitized build-asan address,undefined sanitized-tests
 build_sanitized build-tsan thread threaded-tests
 
+# These compute most of the time. They come when most tests of the program are over.
+run_tests build others --no-suite plain --no-suite system \
+  --timeout-multiplier 4 || true
+count build others
+export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
+test_sanitized() { # FOLDER SUITE
+  run_tests "$1" "$2" --suite "$2" --timeout-multiplier 10 || true
+  count "$1" "$2"
+}
+test_sanitized build-asan sanitized
+test_sanitized build-tsan threaded
+
 wait "$testing" || true
 testing=
 cat "$tested"
-count build
-export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
-test_sanitized build-asan sanitized
-test_sanitized build-tsan threaded
+count build system
 
 cat "$failures"
 echo "$passed passed, $failed failed, $skipped skipped"

@@ -2,6 +2,7 @@
 #include "actors/commands/options/definition_options.hpp"
 #include "actors/commands/options/interrupt_flag.hpp"
 #include "actors/commands/options/source_check.hpp"
+#include "actors/commands/options/typed_file.hpp"
 #include "actors/process/say.hpp"
 #include "messages/base/pluralized.hpp"
 #include "partition/files/json_text.hpp"
@@ -36,13 +37,9 @@ struct append_arguments {
   bool quiet = false;
 };
 
-/// "TYPE=FILE", or a file alone.
 new_array appended_file(const std::string& text) {
-  const auto equals = text.find('=');
-  std::error_code failed;
-  if (equals == std::string::npos || std::filesystem::exists(text, failed))
-    return {"", text};
-  return {text.substr(0, equals), text.substr(equals + 1)};
+  auto [type, file] = split_typed_file(text);
+  return {std::move(type), std::move(file)};
 }
 
 /// What the words ask for. Arrays and tables are not mixed.
@@ -193,16 +190,6 @@ result<int> run_append(const append_arguments& given) {
   return 0;
 }
 
-/// An option that may come several times, each time one file.
-void add_files(CLI::App& app, const char* flag, const char* help,
-               std::vector<std::string>& files) {
-  app.add_option(flag, files, help)
-    ->type_name("[TYPE=]FILE")
-    ->expected(1)
-    ->allow_extra_args(false)
-    ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-}
-
 } // namespace
 
 void add_append_command(command_line& cli) {
@@ -211,14 +198,16 @@ void add_append_command(command_line& cli) {
     "append", "Add new nodes and edges to a dataset of an import");
   command->add_option("dataset", given->dataset, "Folder of the dataset")
     ->required();
-  add_files(*command, "--nodes",
-            "Table of new nodes, with the columns of the first import; or "
-            "their features, an array .npy",
-            given->nodes);
-  add_files(*command, "--edges",
-            "Table of new edges, with the columns of the first import; or an "
-            "array .npy [2, edges] of sources and destinations",
-            given->edges);
+  one_each(command->add_option(
+             "--nodes", given->nodes,
+             "Table of new nodes, with the columns of the first import; or "
+             "their features, an array .npy"))
+    ->type_name("[TYPE=]FILE");
+  one_each(command->add_option(
+             "--edges", given->edges,
+             "Table of new edges, with the columns of the first import; or an "
+             "array .npy [2, edges] of sources and destinations"))
+    ->type_name("[TYPE=]FILE");
   command->add_option("--parts", given->parts,
                       "Folder of the dataset in parts, which grows, too. "
                       "Without --nodes and --edges, it catches up with the "

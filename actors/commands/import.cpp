@@ -3,6 +3,7 @@
 #include "actors/commands/options/import_flags.hpp"
 #include "actors/commands/options/import_sources.hpp"
 #include "actors/commands/options/import_target.hpp"
+#include "actors/commands/options/typed_file.hpp"
 #include "actors/process/say.hpp"
 #include "messages/words/number_text.hpp"
 #include "partition/importers/csv/csv.hpp"
@@ -116,30 +117,23 @@ void add_wordnet(command_line& cli, CLI::App& parent) {
 /// An option that may come several times, each time one label set.
 void add_sets(CLI::App& app, const char* flag, const char* help,
               std::vector<std::string>& sets) {
-  app.add_option(flag, sets, help)
-    ->type_name("SET")
-    ->expected(1) // Not the folder behind it.
-    ->allow_extra_args(false)
-    ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  one_each(app.add_option(flag, sets, help))->type_name("SET");
 }
 
 void add_no_label(CLI::App& app, std::vector<std::string>& values) {
-  app
-    .add_option(
-      "--no-label", values,
-      "A label that means unknown, in all labels and label sets; repeatable")
-    ->type_name("VALUE")
-    ->expected(1) // Not the folder behind it.
-    ->allow_extra_args(false)
-    ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  one_each(app.add_option("--no-label", values,
+                          "A label that means unknown, in all labels and label "
+                          "sets; repeatable"))
+    ->type_name("VALUE");
 }
 
 void add_time_unit(CLI::App& app, time_unit& unit) {
   app
-    .add_option("--time-unit", unit,
-                "What whole numbers count in --edge-time and --node-time: s, ms "
-                "or us since 1970, or step; default: told by their size where "
-                "that is clear")
+    .add_option(
+      "--time-unit", unit,
+      "What whole numbers count in --edge-time and --node-time: s, ms "
+      "or us since 1970, or step; default: told by their size where "
+      "that is clear")
     ->transform(CLI::CheckedTransformer(
       std::map<std::string, time_unit>{{"s", time_unit::seconds},
                                        {"ms", time_unit::milliseconds},
@@ -163,14 +157,10 @@ void add_npy(command_line& cli, CLI::App& parent) {
     options, import_npy, [options] { return npy_files(*options); }, prepare);
   app->add_option("source", options->source, "Folder of the arrays")
     ->required();
-  app
-    ->add_option(
-      "--ignore", options->ignore,
-      "A file of the folder to leave out; any other unknown file is an error")
-    ->type_name("FILE")
-    ->expected(1) // Not the folder behind it.
-    ->allow_extra_args(false)
-    ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  one_each(app->add_option("--ignore", options->ignore,
+                           "A file of the folder to leave out; any other "
+                           "unknown file is an error"))
+    ->type_name("FILE");
   app->add_flag("--renumber-labels", options->renumber_labels,
                 "Renumber labels from 0, and keep the old ones as names of "
                 "classes. Labels with gaps are always renumbered");
@@ -218,30 +208,18 @@ void add_npy(command_line& cli, CLI::App& parent) {
     "  edge_split.npy              [E], for a task of edges: 0, 1, 2 or -1\n"
     "                              for training, validation, test, none;\n"
     "                              with it edge_label.npy, edge_time.npy,\n"
-    "                              edge_row_weight.npy, edge_negatives.npy\n"
+    "                              edge_row_weight.npy, edge_negatives.npy;\n"
+    "                              edge_split.<task>.npy and so on, for one\n"
+    "                              of several tasks\n"
     "  meta.json                   counts, num_features, class_names\n"
     "Of several types: the same with a prefix <type>., and edges in\n"
     "<source>__<name>__<destination>.edges.npy, beside which stands\n"
     "<source>__<name>__<destination>.edge_weight.npy and .edge_attr.npy.");
 }
 
-std::filesystem::path file_called(const std::string& text) {
-  return text == "-" ? standard_input : text;
-}
-
-/// Splits "TYPE=FILE"; without a type it stays empty.
 csv_table table_of(const std::string& text) {
-  const auto equals = text.find('=');
-  if (equals == std::string::npos)
-    return {"", file_called(text)};
-  // A slash before it: it belongs to a path, unless the file is behind it. Then
-  // the type is refused by its name.
-  std::error_code failed;
-  if (text.find('/') < equals
-      && (std::filesystem::exists(text, failed)
-          || !std::filesystem::exists(text.substr(equals + 1), failed)))
-    return {"", text};
-  return {text.substr(0, equals), file_called(text.substr(equals + 1))};
+  auto [type, file] = split_typed_file(text);
+  return {std::move(type), file == "-" ? standard_input : std::move(file)};
 }
 
 bool reads_standard_input(const csv_import_options& options) {
@@ -267,7 +245,7 @@ void add_tables(CLI::App& app, const char* flag, const char* help,
     ->required(required);
 }
 
-/// Edge lists that are each a split of a task.
+/// Edge lists that are each a split of tasks.
 void add_task_files(CLI::App& app, csv_import_options& options) {
   for (const auto& [flag, which, what] :
        {std::tuple{"--task-train", split::train, "training"},
@@ -283,8 +261,7 @@ void add_task_files(CLI::App& app, csv_import_options& options) {
                                             which);
           }
         },
-        fmt::format("Edge list, as --edges, whose edges are {} rows of a task; "
-                    "no pattern",
+        fmt::format("Edge list, as --edges, whose edges are {} rows of tasks",
                     what))
       ->type_name("[TYPE=]FILE");
 }
@@ -314,6 +291,13 @@ void add_column(CLI::App& app, const char* flag, const char* help,
       },
       help)
     ->type_name("[TABLE=]COLUMN");
+}
+
+/// The same of a column of a task.
+void add_task_column(CLI::App& app, const char* flag, const char* help,
+                     csv_role role, csv_import_options& options) {
+  add_column(app, flag, help, role, options);
+  app.get_option(flag)->type_name("[TASK=][TABLE=]COLUMN");
 }
 
 void add_columns(CLI::App& app, csv_import_options& options) {
@@ -357,20 +341,20 @@ void add_columns(CLI::App& app, csv_import_options& options) {
              options);
   add_column(app, "--time", "Times of nodes, for --split with --by time",
              csv_role::time, options);
-  add_column(app, "--task-label", "Labels of edges, for --task-kind",
-             csv_role::task_label, options);
-  add_column(app, "--task-split",
-             "train, val, test or nothing for each edge of the task",
-             csv_role::task_split, options);
-  add_column(app, "--task-time",
-             "Times of edges, for --split-edges with --by time",
-             csv_role::task_time, options);
-  add_column(app, "--task-weight", "How much edges of the task count",
-             csv_role::task_weight, options);
-  add_column(app, "--task-negatives",
-             "Ids of wrong destinations, with blanks or '|' between them, as "
-             "many for each edge of a split",
-             csv_role::task_negatives, options);
+  add_task_column(app, "--task-label", "Labels of edges, for --task-kind",
+                  csv_role::task_label, options);
+  add_task_column(app, "--task-split",
+                  "train, val, test or nothing for each edge of the task",
+                  csv_role::task_split, options);
+  add_task_column(app, "--task-time",
+                  "Times of edges, for --split-edges with --by time",
+                  csv_role::task_time, options);
+  add_task_column(app, "--task-weight", "How much edges of the task count",
+                  csv_role::task_weight, options);
+  add_task_column(app, "--task-negatives",
+                  "Ids of wrong destinations, with blanks or '|' between them, "
+                  "as many for each edge of a split",
+                  csv_role::task_negatives, options);
   add_column(
     app, "--feature",
     "A feature of edges; or of nodes, although its name looks like a label or "
@@ -426,14 +410,16 @@ void add_features(CLI::App& app, csv_import_options& options,
 }
 
 /// Makes of the flags what the import takes.
-result<void> apply_features(const csv_flags& flags, csv_import_options& to) {
+result<void> apply_features(csv_flags& flags, csv_import_options& to) {
   if (!flags.fill.empty())
     to.number_options["fill"] = {flags.fill};
   to.decimal_commas = flags.decimal == "comma";
   if (flags.indicate_missing)
     to.number_options["missing"] = {"true"};
   to.fit_on_training = flags.fit == "train";
-  return flags.columns.empty() ? ok() : read_columns_file(flags.columns, to);
+  return flags.columns.empty()
+           ? ok()
+           : read_columns_file(flags.columns, to, flags.changes.tasks);
 }
 
 /// Sorts what stood alone from names of tables.

@@ -230,15 +230,12 @@ void add_runs_command(command_line& cli) {
       ->type_name("[DIR]")
       ->excludes("run", "--before");
   auto* remove =
-    command
-      ->add_option(
-        "--remove", options->remove,
-        "Remove runs from that folder: one by its name, or by an age such as "
-        "12h, 30d or 8w all older runs that have ended; repeatable")
+    one_each(command->add_option(
+               "--remove", options->remove,
+               "Remove runs from that folder: one by its name, or by an age "
+               "such as 12h, 30d or 8w all older runs that have ended; "
+               "repeatable"))
       ->type_name("RUN|AGE")
-      ->expected(1)
-      ->allow_extra_args(false)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
       ->excludes("run", "--before");
   command
     ->add_flag("--dry-run", options->dry_run,

@@ -49,7 +49,7 @@ result<int> validate(const definition_options& options) {
     data = found.value().string();
     GRAPHMILL_TRY(const auto graph, partitioned_graph::open(data));
     take_name_at_path(source, options.data, graph.info());
-    for (auto& problem : problems_with(source, graph.info()))
+    for (auto& problem : problems_with(source, graph))
       problems.push_back(std::move(problem));
     for (auto note : {note_on_graph(source.value, graph.info()),
                       note_on_metric(source.value, graph.info())})

@@ -28,6 +28,9 @@ public:
   /// The consumer has returned batches. What it has freed is freed. With none,
   /// it may have room again for what it had none for.
   virtual void take_back(std::vector<batch_back> batches) = 0;
+
+  /// The consumer is to be told what limits the feed.
+  virtual void judge() = 0;
 };
 
 /// A feed with the answer to the request for it.

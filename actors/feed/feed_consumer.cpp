@@ -54,6 +54,12 @@ void feed_consumer::waits(const std::string& what) {
   tell();
 }
 
+void feed_consumer::judged(const result<verdict>& said) {
+  std::lock_guard lock{mutex_};
+  verdict_ = verdict_frame(said);
+  tell();
+}
+
 void feed_consumer::tell_again() {
   std::lock_guard lock{mutex_};
   tell();
@@ -61,7 +67,7 @@ void feed_consumer::tell_again() {
 
 /// With the lock. A consumer that is gone is told nothing.
 void feed_consumer::tell() {
-  for (auto* frame : {&waits_, &failure_}) {
+  for (auto* frame : {&waits_, &verdict_, &failure_}) {
     if (frame->empty())
       continue;
     const auto sent = socket_.send(std::as_bytes(std::span{*frame}));

@@ -44,6 +44,9 @@ public:
   /// @param what As of `waits_frame`.
   void waits(const std::string& what);
 
+  /// What limits its feed, which it has asked for.
+  void judged(const result<verdict>& said);
+
   /// Tells it what it had no room for. Called now and then.
   void tell_again();
 
@@ -58,10 +61,11 @@ private:
   mutable std::mutex mutex_;
   std::map<std::uint64_t, std::shared_ptr<minibatch>> batches_;
   std::uint64_t next_ = 0;
-  // Frames that did not fit; empty: none. The first failure, and the latest
-  // word on what is waited for.
+  // Frames that did not fit; empty: none. The first failure, the latest word on
+  // what is waited for, and the latest verdict.
   std::string failure_;
   std::string waits_;
+  std::string verdict_;
 };
 
 } // namespace graphmill

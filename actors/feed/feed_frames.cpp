@@ -147,6 +147,7 @@ result<feed_frame> request_in(const json& object) {
   out.form = form_in(in);
   out.storage = storage_in(in);
   out.verify = in.flag("verify", true);
+  out.registers = in.flag("registers");
   out.own_seeds = in.flag("seeds");
   out.own_pairs = in.flag("pairs");
   out.negatives = in.flag("negatives", true);
@@ -219,6 +220,10 @@ json settings_json(const definition& def) {
     out["time"] = {static_cast<int>(sampler.time), sampler.latest,
                    sampler.window, sampler.disjoint,
                    static_cast<int>(def.evaluate.visible)};
+  if (sampler.subgraph != subgraph_kind::directional)
+    out["subgraph"] = static_cast<int>(sampler.subgraph);
+  if (!draws_lists(sampler.method))
+    out["walks"] = {sampler.walks, sampler.walk_length, sampler.restart};
   if (!def.task.empty()) {
     const auto& wanted = def.negatives;
     out["task"] = def.task;
@@ -253,6 +258,8 @@ result<feed_frame> parse_feed_frame(std::span<const std::byte> packet) {
     return request_in(object.at("open"));
   if (object.contains("begin") && object.at("begin").is_object())
     return pass_in(object.at("begin"));
+  if (object.contains("judge"))
+    return feed_frame{wanted_verdict{}};
   return fail(ec::invalid_data, "a consumer sent a frame of an unknown kind");
 }
 
@@ -293,6 +300,19 @@ std::string error_frame(const error& reason) {
   return json{
     {"error", {{"code", to_string(reason.code)}, {"message", reason.message}}}}
     .dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+std::string verdict_frame(const result<verdict>& said) {
+  json out;
+  if (said)
+    out = {{"limit", said.value().limit},
+           {"sentence", said.value().sentence},
+           {"evidence", said.value().evidence}};
+  else
+    out = {{"code", to_string(said.error().code)},
+           {"message", said.error().message}};
+  return json{{"verdict", std::move(out)}}.dump(-1, ' ', false,
+                                                json::error_handler_t::replace);
 }
 
 std::string waits_frame(const std::string& what) {

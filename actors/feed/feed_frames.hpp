@@ -3,6 +3,7 @@
 #include "messages/base/arena.hpp"
 #include "messages/base/error.hpp"
 #include "messages/definition/definition.hpp"
+#include "messages/wire/health.hpp"
 #include "partition/dataset/dataset.hpp"
 #include "pipelines/flow/feed/form_batch.hpp"
 #include "pipelines/planning/storage_decision.hpp"
@@ -25,7 +26,7 @@
 namespace graphmill {
 
 /// Of all frames, in the first one of either side.
-inline constexpr std::int64_t feed_version = 2;
+inline constexpr std::int64_t feed_version = 3;
 
 /// Where a consumer has its batches sampled, beside its own machine.
 struct feed_cluster {
@@ -48,6 +49,8 @@ struct feed_request {
   batch_form form;
   storage_choice storage;
   bool verify = true;
+  /// Its device reads the memory of batches: pages stay where they are.
+  bool registers = false;
   bool own_seeds = false; ///< A descriptor with original ids comes along.
 
   // Of a task of edges.
@@ -74,8 +77,11 @@ struct batch_back {
   bool freed = false;    ///< It reads none of its arrays any more.
 };
 
-using feed_frame =
-  std::variant<feed_request, feed_pass, std::vector<batch_back>>;
+/// The frame "judge": it wants to know what limits its feed.
+struct wanted_verdict {};
+
+using feed_frame = std::variant<feed_request, feed_pass,
+                                std::vector<batch_back>, wanted_verdict>;
 
 /// Reads a frame of a consumer. Fails with `version_mismatch` if it speaks
 /// another version, and with `invalid_data` on anything that is no frame.
@@ -100,6 +106,9 @@ std::string error_frame(const error& reason);
 
 /// What a consumer waits for, in a sentence; empty: for its batches alone.
 std::string waits_frame(const std::string& what);
+
+/// The answer to "judge", sooner or later.
+std::string verdict_frame(const result<verdict>& said);
 
 /// A batch: tag, sequence, pass, epoch, step, seeds of the step over all ranks;
 /// nodes found by hop, for each type; edges by hop, for each list; and for each

@@ -4,6 +4,8 @@
 #include "actors/process/logger.hpp"
 #include "actors/process/say.hpp"
 
+#include <sched.h>
+
 #include <charconv>
 #include <csignal>
 #include <cstdlib>
@@ -23,6 +25,10 @@ int feed_socket_in(int argc, char** argv) {
 }
 
 int run_feed_program(int socket, feed_maker on_cluster) {
+  // A word of the consumer that wakes a thread here does not take the processor
+  // away from it. Where the system does not know that, it only takes longer.
+  const sched_param none{};
+  (void)::sched_setscheduler(0, SCHED_BATCH, &none);
   // Ctrl-C is the consumer's; the feed ends with its socket.
   std::signal(SIGINT, SIG_IGN);
   std::signal(SIGPIPE, SIG_IGN);

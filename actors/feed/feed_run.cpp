@@ -95,6 +95,11 @@ public:
       feed_->begin(*pass);
       return ok();
     }
+    if (std::holds_alternative<wanted_verdict>(frame)) {
+      GRAPHMILL_TRYV(session_.judge());
+      feed_->judge();
+      return ok();
+    }
     GRAPHMILL_TRYV(session_.give_back());
     auto batches = std::get<std::vector<batch_back>>(std::move(frame));
     consumer_.free(batches); // Before their credit is back.
@@ -122,6 +127,8 @@ private:
       return fail(ec::invalid_argument,
                   "this program reads folders: graphmill-engine takes batches "
                   "of a cluster");
+    if (request.registers)
+      memory_.keep_pages();
     const auto make =
       request.cluster ? on_cluster_ : feed_maker{open_local_feed};
     GRAPHMILL_TRY(auto opened, make({consumer_, std::move(request),

@@ -33,4 +33,11 @@ result<void> feed_session::give_back() const {
   return ok();
 }
 
+result<void> feed_session::judge() const {
+  if (where_ == state::fresh)
+    return fail(ec::invalid_argument,
+                "a consumer wants a verdict on a feed before it opened it");
+  return ok();
+}
+
 } // namespace graphmill

@@ -21,6 +21,7 @@ public:
   result<void> open(std::int64_t steps);
   result<void> begin(const feed_pass& pass);
   result<void> give_back() const;
+  result<void> judge() const;
 
 private:
   enum class state : std::uint8_t { fresh, open, in_pass };

@@ -3,11 +3,13 @@
 #include "actors/base/caf_compat.hpp"
 #include "actors/feed/feed_consumer.hpp"
 #include "actors/feed/feed_lead.hpp"
+#include "actors/feed/loop_verdict.hpp"
 #include "actors/feed/outlet.hpp"
 #include "actors/feed/prepared_feed.hpp"
 #include "actors/process/processors.hpp"
 #include "actors/process/shutdown_watchdog.hpp"
 #include "actors/run/data_guard.hpp"
+#include "pipelines/health/health_sampler.hpp"
 
 #include <spdlog/logger.h>
 
@@ -57,10 +59,18 @@ public:
     post(outlet_, batches_back{std::move(batches)});
   }
 
+  void judge() override {
+    run_health run;
+    sampler_.sample(*health_, health_sampler::clock::now(),
+                    run.daemons.emplace_back());
+    consumer_.judged(loop_verdict(run));
+  }
+
 private:
   void spawn(member_config member) {
     member.log = log_;
     member.gauges = std::make_shared<dispatcher_gauges>();
+    health_ = member.health;
     auto stages = stage_table::of(member.def, member.shards.size(), 1);
     stages.disk = member.disk;
     lead_ = spawn_feed_lead(
@@ -94,6 +104,8 @@ private:
   data_guard guard_;
   watched_system_config settings_;
   std::optional<caf::actor_system> system_;
+  std::shared_ptr<const gauge_board> health_;
+  health_sampler sampler_;
   run_reports_actor lead_;
   outlet_actor outlet_;
   member_actor member_;

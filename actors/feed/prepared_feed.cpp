@@ -8,11 +8,11 @@
 #include "pipelines/definition/definition_file.hpp"
 #include "pipelines/definition/validation/edge_features.hpp"
 #include "pipelines/definition/validation/edge_weights.hpp"
+#include "pipelines/definition/validation/time_checks.hpp"
 #include "pipelines/definition/validation/validation.hpp"
 #include "pipelines/flow/batch_size.hpp"
 #include "pipelines/flow/epoch_plan.hpp"
 #include "pipelines/flow/negatives.hpp"
-#include "pipelines/definition/validation/time_checks.hpp"
 #include "pipelines/flow/seed_table.hpp"
 
 #include <algorithm>
@@ -22,7 +22,7 @@ namespace graphmill {
 
 namespace {
 
-/// A consumer may keep a batch for as long as it likes.
+/// For a step: a consumer may keep a batch for as long as it likes.
 constexpr std::uint32_t patience_seconds = 1u << 30;
 
 result<definition> definition_of(const feed_request& request,
@@ -46,7 +46,7 @@ result<void> check_form(const batch_form& form, const dataset_info& info) {
                 "\"{}\" has {} node types, so its edge types cannot be merged: "
                 "leave merge_edge_types out",
                 info.name, info.node_types.size());
-  if (form.edge_weights && !has_edge_weights(info))
+  if (form.edge_weights && !has_edge_weights(info) && !form.visits)
     return fail(ec::invalid_argument,
                 "edges of \"{}\" have no weights: leave edge_weights out",
                 info.name);
@@ -54,34 +54,54 @@ result<void> check_form(const batch_form& form, const dataset_info& info) {
     return fail(ec::invalid_argument,
                 "edges of \"{}\" have no features: leave edge_attr out",
                 info.name);
-  if (form.edge_features && form.merged
-      && std::ranges::any_of(info.edge_types, [&info](const auto& type) {
-           return type.feature_width != info.edge_types.front().feature_width;
-         }))
-    return fail(ec::invalid_argument,
-                "edge types of \"{}\" have different numbers of features, so "
-                "they cannot be merged: leave merge_edge_types or edge_attr out",
-                info.name);
+  if (form.edge_features && form.merged && has_unlike_edge_features(info))
+    return fail(
+      ec::invalid_argument,
+      "edge types of \"{}\" have different numbers of features, so "
+      "they cannot be merged: leave merge_edge_types or edge_attr out",
+      info.name);
   return ok();
 }
 
-/// Fails if batches would hear of what comes after their seeds, or of next to
-/// nothing, although seeds are to hear of their past.
+/// Fails if seeds that are to see their past alone would see next to nothing,
+/// or get degrees, which also count what comes after them.
 result<void> check_times(const feed_request& request, const definition& def) {
   if (!def.sampler.is_timed())
     return ok();
-  const auto shuffled = def.train.shuffle
-                        && request.shuffled.value_or(request.phase
-                                                     == phase::train);
+  const auto shuffled =
+    def.train.shuffle
+    && request.shuffled.value_or(request.phase == phase::train);
   if (shuffled && !def.sampler.disjoint)
     return fail(ec::invalid_argument,
-                "without disjoint, all seeds of a step hear of what was before "
+                "without disjoint, all seeds of a step see what was before "
                 "the earliest of them, of which shuffling would leave little: "
                 "give disjoint=True or shuffle=False");
   if (request.form.degrees)
     return fail(ec::invalid_argument,
                 "degrees count edges of all times, also those after a seed: "
                 "leave degrees out, or say time=\"ignore\"");
+  return ok();
+}
+
+/// Fails if edges that the graph does not have are to have what its edges have.
+result<void> check_made_edges(const batch_form& form,
+                              const sampling_scheme& scheme) {
+  if (form.visits && (form.edge_ids || form.edge_features))
+    return fail(ec::invalid_argument,
+                "edges to visited nodes are no edges of the graph, and have "
+                "neither ids nor features: leave edge_ids and edge_attr out");
+  if (scheme.subgraph != subgraph_kind::bidirectional)
+    return ok();
+  if (form.edge_features)
+    return fail(ec::invalid_argument,
+                "reverses of sampled edges have no features: leave edge_attr "
+                "out, or give subgraph_type=\"induced\"");
+  for (std::size_t e = 0; e < scheme.opposites.size() && form.edge_ids; ++e)
+    if (scheme.opposites[e] >= 0 && std::cmp_not_equal(scheme.opposites[e], e))
+      return fail(ec::invalid_argument,
+                  "reverses of sampled edges are of another edge type, and "
+                  "have no ids there: leave edge_ids out, or give "
+                  "subgraph_type=\"induced\"");
   return ok();
 }
 
@@ -181,7 +201,7 @@ result<void> settle_rows(const feed_request& request,
                 "seeds are nodes, and rows of task \"{}\" of \"{}\" are edges: "
                 "give a LinkLoader `pairs`",
                 task.name, info.name);
-  if (form.rows == link_row_form::triplets && task.kind != edge_task_kind::link)
+  if (form.rows == link_row_form::triplets && !traits_of(task.kind).negatives)
     return fail(ec::invalid_argument,
                 "triplets are links and their negatives, and rows of task "
                 "\"{}\" of \"{}\" have labels: take pairs",
@@ -195,7 +215,7 @@ result<void> settle_rows(const feed_request& request,
   }
   if (!member.negatives)
     return ok();
-  // Which ends are replaced shows in the negatives of no row, too.
+  // The negatives of no rows say which ends are replaced.
   const auto of_none = member.negatives->of(
     *table_of(member.graph, split_of(request.phase)), {}, request.phase, 0, 0);
   if (of_none.full)
@@ -234,10 +254,13 @@ std::shared_ptr<const sampling_scheme> with_form(const sampling_scheme& scheme,
   out.edge_ids = form.edge_ids;
   out.weights = needs.weights;
   out.places = needs.edge_features;
+  out.least_blocks = 2; // Edges into all nodes, not into seeds alone.
+  out.ages = needs.ages;
   return std::make_shared<const sampling_scheme>(std::move(out));
 }
 
-/// What storage is decided by: batches alone take memory.
+/// The plan by which storage is chosen: a feed has no model, so that batches
+/// alone take memory.
 run_plan plan_of(const member_config& member, const sampling_scheme& scheme,
                  phase which, std::int64_t seeds) {
   const auto& info = member.graph->info();
@@ -259,7 +282,10 @@ prepare_feed(const feed_request& request,
   GRAPHMILL_TRY(const auto seen, partitioned_graph::open(request.data));
   GRAPHMILL_TRY(auto def, definition_of(request, seen.info()));
   GRAPHMILL_TRYV(check_against(def, seen.info(), data_use::feeding));
-  GRAPHMILL_TRYV(check_form(request.form, seen.info()));
+  auto form = request.form;
+  form.trees = def.sampler.is_timed() && def.sampler.disjoint;
+  form.visits = def.sampler.method == sampling_method::pinsage;
+  GRAPHMILL_TRYV(check_form(form, seen.info()));
   GRAPHMILL_TRYV(check_times(request, def));
   auto share = member_share::all(def, seen);
   if (request.cluster)
@@ -267,15 +293,14 @@ prepare_feed(const feed_request& request,
   share.ranks = {request.rank};
   share.world = request.world;
   GRAPHMILL_TRY(out.records, records_in(request.data, share.parts));
-  // Its seeds are of the files that the records are of.
+  // Opened again, so that seeds are read from the files that were recorded.
   GRAPHMILL_TRY(auto graph, reopen(request.data, seen));
   GRAPHMILL_TRY(out.member, open_member(def, std::move(graph), share));
   out.def = def;
   auto& member = out.member;
   GRAPHMILL_TRYV(still_unchanged(out.records, replaced_files::count));
   member.def.trainer.step_timeout = patience_seconds;
-  member.form = request.form;
-  member.form->trees = def.sampler.is_timed() && def.sampler.disjoint;
+  member.form = form;
   member.needs = needs_of(*member.form, member.graph->info());
   if (chosen_task(member.graph->info()) != nullptr) {
     GRAPHMILL_TRYV(settle_rows(request, seeds, member));
@@ -284,6 +309,7 @@ prepare_feed(const feed_request& request,
                 "pairs are edges of a task: name the task");
   }
   member.shuffled = request.shuffled;
+  GRAPHMILL_TRYV(check_made_edges(form, *member.train_scheme));
   for (auto* scheme : {&member.train_scheme, &member.evaluate_scheme})
     *scheme = with_form(**scheme, *member.form, member.needs);
   if (seeds && !member.rows) {
@@ -301,6 +327,7 @@ prepare_feed(const feed_request& request,
   out.steps = (out.seeds + out.batch_size - 1) / out.batch_size;
   const auto& scheme = request.phase == phase::train ? member.train_scheme
                                                      : member.evaluate_scheme;
+  out.hops = scheme->blocks();
   const auto own =
     (std::min(out.seeds, out.batch_size) + request.world - 1) / request.world;
   GRAPHMILL_TRYV(settle_storage(member, request.storage,
@@ -311,8 +338,8 @@ prepare_feed(const feed_request& request,
 std::string answer_of(const prepared_feed& prepared, std::size_t arena_bytes) {
   const auto& member = prepared.member;
   return opened_frame({member.graph->info(), member.def, *member.form,
-                       member.train_scheme->hops(), prepared.seeds,
-                       prepared.batch_size, arena_bytes});
+                       prepared.hops, prepared.seeds, prepared.batch_size,
+                       arena_bytes});
 }
 
 phase_request phase_of(const feed_request& request, const feed_pass& pass) {

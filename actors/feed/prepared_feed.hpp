@@ -21,6 +21,7 @@ struct prepared_feed {
   std::int64_t seeds = 0;             ///< Of a pass, over all ranks.
   std::int64_t batch_size = 0;        ///< Over all ranks.
   std::int64_t steps = 0;             ///< Of a pass.
+  int hops = 0;                       ///< Of its batches.
 };
 
 /// Opens the data of a request, and checks all that it asks for. On a cluster

@@ -16,7 +16,7 @@ struct remote_counters {
   counter rows;            ///< Feature rows received.
   counter ids_out;         ///< Ids asked about.
   counter sources_in;      ///< Counts and ids of sampled sources.
-  counter edge_ids_in;     ///< And weights of edges.
+  counter edge_ids_in;     ///< And weights, places and ages of edges.
   counter rows_in;         ///< Feature rows.
   counter values_in;       ///< Labels, degrees, sums of weights, original ids.
   counter bytes_out;       ///< All of it, with bodies, without envelopes.

@@ -9,9 +9,11 @@
 #include "partition/dataset/reopened_graph.hpp"
 #include "partition/dataset/verification/verification.hpp"
 #include "partition/files/memory_limit.hpp"
+#include "pipelines/definition/validation/time_checks.hpp"
 #include "pipelines/definition/validation/validation.hpp"
 #include "pipelines/model/state_shapes.hpp"
 #include "pipelines/model/threads.hpp"
+#include "pipelines/task/chosen_target.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -96,11 +98,12 @@ private:
 };
 
 /// Whether outputs were computed before.
-bool has_outputs(const layerwise_config& config, const dataset_info& info) {
+result<bool> has_outputs(const layerwise_config& config,
+                         const dataset_info& info) {
   if (config.outputs.empty())
     return false;
-  const auto layout = make_layout(config.def, info);
-  return layout && stored_outputs::are_in(config.outputs, layout.value(), info);
+  GRAPHMILL_TRY(const auto layout, make_layout(config.def, info));
+  return stored_outputs::are_in(config.outputs, layout, info);
 }
 
 result<layerwise_model::outcome> outcome_of(const stored_outputs& stored,
@@ -140,10 +143,22 @@ result<layerwise_result> run_layerwise(layerwise_config config,
                 as_learnt(reopen(config.data, seen), config.learnt));
   GRAPHMILL_TRYV(
     check_against(config.def, graph->info(), data_use::weights_alone));
-  const auto stored = has_outputs(config, graph->info());
-  if (config.def.sampler.is_timed() && !stored)
+  if (config.learnt && !config.def.task.empty()) { // Whose outputs it has.
+    GRAPHMILL_TRY(auto chosen, choose_target(*graph, config.def));
+    graph = std::make_shared<const partitioned_graph>(std::move(chosen));
+  }
+  GRAPHMILL_TRY(const auto stored, has_outputs(config, graph->info()));
+  // Links that are searched for come after all edges, as pairs that are named.
+  if (!config.def.task.empty() && !stored) {
+    GRAPHMILL_TRYV(check_named_pairs(config.def));
+    if (config.def.sampler.latest)
+      return fail(ec::invalid_argument,
+                  "--top and --all take all edges of a node, and "
+                  "`sampler.latest` the last ones: list pairs with --pairs");
+  }
+  if (config.def.sampler.is_timed() && config.def.task.empty())
     return fail(ec::invalid_argument,
-                "with `sampler.time` each node hears of its own past, which "
+                "with `sampler.time` each node sees its own past, which "
                 "computing layer by layer for all nodes at once does not do: "
                 "predict in batches, without --all");
   std::vector<std::shared_ptr<const shard>> shards;

@@ -59,11 +59,11 @@ struct layerwise_result {
 };
 
 /// Computes a model layer by layer over all of a dataset, in this process, on
-/// all of its processors, unless its outputs were computed before. Of the memory
-/// that there is, rows of layers get half; with `storage_kind::disk` none, so
-/// that all of them go to files. Data are
-/// verified meanwhile: damage ends it, and it succeeds only once all was found
-/// sound. Any signal ends it with `cancelled`.
+/// all of its processors, unless its outputs were computed before. Of the
+/// memory that there is, rows of layers get half; with `storage_kind::disk`
+/// none, so that all of them go to files. Data are verified meanwhile: damage
+/// ends it, and it succeeds only once all was found sound. Any signal ends it
+/// with `cancelled`.
 /// @param signals As of `run_locally`.
 result<layerwise_result> run_layerwise(layerwise_config config,
                                        std::optional<signal_watch>& signals);

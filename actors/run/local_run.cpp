@@ -249,6 +249,8 @@ result<run_result> run_locally(local_run_config config,
     config.log->info("run began on {}, {}", config.data.string(),
                      pluralized(graph->part_count(), "part"));
     config.log->info("{}", sentence(storage));
+    if (!storage.oversize.empty())
+      config.log->info("{}", storage.oversize);
     out.outcome = wait_for_end(signals, memory, guard, ended, conductor,
                                *settings.watch, *config.log);
     health_sampler{}.sample(*health, clock::now(),

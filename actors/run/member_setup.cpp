@@ -203,7 +203,8 @@ rows_in_order(const run_setup& run, const member_config& member) {
   return table_of(*member.graph, edges_of(output_blocks(member.graph->info())));
 }
 
-/// Fails if rows that share the time of their step are not in the order of time.
+/// Fails if rows that share the time of their step are not in the order of
+/// time.
 /// @param member With its rows or seeds, if they are not those of a split.
 result<void> check_order(const run_setup& run, const member_config& member) {
   const auto& def = run.def;
@@ -265,7 +266,7 @@ course course_of(const run_setup& run, const std::array<std::int64_t, 3>& seeds,
   };
   const auto batch = std::int64_t{run.def.train.batch_size};
   return course::training(run.def, of(phase::validation) != 0,
-                          of(phase::test) != 0,
+                          can_be_measured(info, run.def, split::test),
                           (of(phase::train) + batch - 1) / batch);
 }
 
@@ -296,7 +297,13 @@ prepare_member(const run_setup& run,
     check_against(run.def, whole->info(),
                   learns ? data_use::training : data_use::weights_alone));
   GRAPHMILL_TRYV(check_mode(run));
-  GRAPHMILL_TRY(auto out, open_member(run.def, std::move(whole), share));
+  // A score must not depend on negatives. Other neighbours may be drawn for a
+  // row beside them: a seed is expanded in the first hop, also where the row
+  // finds it in a later one.
+  const auto predicts = run.outputs || run.mode == run_mode::predict
+                        || run.mode == run_mode::predict_in_order;
+  GRAPHMILL_TRY(auto out,
+                open_member(run.def, std::move(whole), share, !predicts));
   keep_libraries_single_threaded();
   GRAPHMILL_TRY(out.models, make_replicas(run, out));
   out.sink = spawn_training_sink;
@@ -312,8 +319,7 @@ prepare_member(const run_setup& run,
     GRAPHMILL_TRY(out.seeds, seeds_of(run, out));
   }
   GRAPHMILL_TRYV(check_order(run, out));
-  out.outputs = run.outputs || run.mode == run_mode::predict
-                || run.mode == run_mode::predict_in_order;
+  out.outputs = predicts;
   GRAPHMILL_TRY(const auto plan,
                 plan_run(out.def, out.graph->info(), out.graph->part_count()));
   GRAPHMILL_TRYV(settle_storage(out, run.storage, plan));

@@ -144,8 +144,8 @@ stage_report count_row(const char* name, const item_count& count) {
   return out;
 }
 
-result<void> write_weights(const run_outcome& outcome,
-                           const run_folder& folder, bool trains) {
+result<void> write_weights(const run_outcome& outcome, const run_folder& folder,
+                           bool trains) {
   if (!outcome.parameters && !outcome.failure && trains)
     return fail(ec::internal, "the weights got lost on the way");
   if (!outcome.parameters)

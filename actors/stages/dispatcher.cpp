@@ -5,11 +5,13 @@
 #include "messages/base/random.hpp"
 #include "pipelines/flow/batch_size.hpp"
 #include "pipelines/flow/reorder_window.hpp"
+#include "pipelines/flow/step_seeds.hpp"
 
 #include <spdlog/logger.h>
 
 #include <algorithm>
 #include <map>
+#include <optional>
 
 namespace graphmill {
 
@@ -96,7 +98,7 @@ private:
     for (auto& window : windows_)
       window.restart(static_cast<std::uint64_t>(work_->first));
     bounds_.clear();
-    split_step_ = -1;
+    seeds_.reset();
     ask_for_credit();
   }
 
@@ -171,33 +173,21 @@ private:
       work_->first + static_cast<std::int64_t>(index / windows_.size());
     batch.key.rank = config_.ranks[trainer_of(which)];
     // The ranks of a step come one after the other, so it is split once.
-    const auto& info = config_.graph->info();
-    const auto& table = *work_->table;
-    const auto& time = work_->sampling->time;
-    if (split_step_ != batch.key.step) {
-      split_ = work_->plan->split(batch.key.step);
-      excluded_.clear();
-      if (config_.excludes && !time.disjoint)
-        excluded_ = exclusions_of(table, split_, info, time);
-      until_.clear();
-      if (time.used && !time.disjoint)
-        until_ = earliest_of(table, split_);
-      split_step_ = batch.key.step;
+    if (!seeds_ || seeds_step_ != batch.key.step) {
+      seeds_.emplace(work_->table, config_.graph->info(),
+                     work_->plan->split(batch.key.step), work_->sampling->time,
+                     config_.excludes);
+      seeds_step_ = batch.key.step;
     }
-    batch.rows = split_[static_cast<std::size_t>(batch.key.rank)];
-    batch.edges = table.edges.has_value();
+    batch.rows = seeds_->rows(batch.key.rank);
+    batch.edges = work_->table->edges.has_value();
     negative_lists negatives;
     if (work_->negatives)
-      negatives = work_->negatives->of(table, batch.rows, batch.key.phase,
-                                       batch.key.epoch, batch.key.step);
-    auto seeds = batch_of(table, batch.rows, info, negatives, time.disjoint);
-    seeds.excluded =
-      config_.excludes && time.disjoint
-        ? exclusions_of(table, std::span{&batch.rows, 1}, info, time)
-        : excluded_;
-    if (!time.disjoint)
-      seeds.until = until_;
-    batch.seeds = std::make_shared<const seed_batch>(std::move(seeds));
+      negatives =
+        work_->negatives->of(*work_->table, batch.rows, batch.key.phase,
+                             batch.key.epoch, batch.key.step);
+    batch.seeds = std::make_shared<const seed_batch>(
+      seeds_->batch(batch.key.rank, negatives));
     batch.global_seeds = work_->plan->global_seeds(batch.key.step);
     batch.stream = stream_key(config_.run_seed, purpose_of(batch.key.phase),
                               static_cast<std::uint64_t>(batch.key.epoch),
@@ -436,13 +426,8 @@ private:
   caf::actor_clock::time_point first_since_{};
   /// By number of seeds, of each node type.
   std::map<std::vector<std::int64_t>, std::uint64_t> bounds_;
-  std::vector<std::vector<seed_row>> split_; ///< Seeds of the step by rank.
-  /// What the rows of the step, of all ranks, exclude: else weights would
-  /// depend on the number of ranks.
-  std::vector<excluded_edges> excluded_;
-  /// The time by which they are sampled, likewise.
-  std::vector<std::int64_t> until_;
-  std::int64_t split_step_ = -1;
+  std::optional<step_seeds> seeds_; ///< Of the step at hand.
+  std::int64_t seeds_step_ = 0;
   /// Per trainer: assembled batches until their turn comes.
   std::vector<reorder_window<std::pair<sequence, std::shared_ptr<minibatch>>>>
     windows_;

@@ -26,7 +26,7 @@ struct dispatcher_gauges {
 struct dispatcher_config {
   std::shared_ptr<const partitioned_graph> graph;
   std::uint64_t run_seed = 0;
-  bool excludes = true; ///< Links do not hear of themselves (`train.exclude`).
+  bool excludes = true; ///< Links do not see themselves (`train.exclude`).
   batch_needs needs;
   credit_limits limits;       ///< Bytes and batches in flight, all trainers.
   std::uint32_t attempts = 3; ///< Times a batch may be begun.

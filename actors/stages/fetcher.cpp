@@ -148,9 +148,8 @@ private:
     for (std::size_t e = 0;
          config_.needs.edge_features && e < info().edge_types.size(); ++e)
       batch->edge_features.emplace_back(config_.pool)
-        .resize(
-          state.graph->edges[e].places.size()
-          * static_cast<std::size_t>(info().edge_types[e].feature_width));
+        .resize(state.graph->edges[e].places.size()
+                * static_cast<std::size_t>(info().edge_types[e].feature_width));
     batch->labels = pod_vector<std::int64_t>{config_.pool};
     batch->label_rows = pod_vector<std::uint8_t>{config_.pool};
     batch->original_seeds = pod_vector<node_id>{config_.pool};
@@ -342,18 +341,17 @@ private:
     out.resize(rows.rows()
                * static_cast<std::size_t>(config_.needs.row_features));
     for (std::size_t i = 0; i < rows.rows(); ++i) {
-      const auto relation =
-        static_cast<std::size_t>(rows.relations.empty() ? 0
-                                                        : rows.relations[i]);
-      const auto type =
-        info().edge_types[static_cast<std::size_t>(types[relation])]
-          .destination;
-      const auto id = rows.nodes[static_cast<std::size_t>(type)]
-                                [static_cast<std::size_t>(
-                                  rows.locals[i * rows.columns + 1])];
-      const auto at = relation * parts
-                      + static_cast<std::size_t>(
-                        config_.graph->owner(type, id));
+      const auto relation = static_cast<std::size_t>(
+        rows.relations.empty() ? 0 : rows.relations[i]);
+      const auto type = info()
+                          .edge_types[static_cast<std::size_t>(types[relation])]
+                          .destination;
+      const auto id =
+        rows.nodes[static_cast<std::size_t>(type)]
+                  [static_cast<std::size_t>(rows.locals[i * rows.columns + 1])];
+      const auto at =
+        relation * parts
+        + static_cast<std::size_t>(config_.graph->owner(type, id));
       state->owned_rows[at].ids.push_back(id);
       state->owned_rows[at].rows.push_back(static_cast<local_id>(i));
       state->row_ids[at].push_back(rows.edge_ids[i]);
@@ -365,9 +363,9 @@ private:
       gather_item item{gather_kind::edge_features, types[at / parts], owned.ids,
                        owned.rows, out.data()};
       item.edges = state->row_ids[at];
-      jobs.emplace_back(static_cast<part_id>(at % parts),
-                        gather_job{{item}, state,
-                                   number_of(state->batch->key)});
+      jobs.emplace_back(
+        static_cast<part_id>(at % parts),
+        gather_job{{item}, state, number_of(state->batch->key)});
     }
   }
 

@@ -38,13 +38,8 @@ struct sampling {
 
 neighbour_reply join(sampling::slot& slot) {
   auto whole = std::move(*slot.pieces.front());
-  for (std::size_t i = 1; i < slot.pieces.size(); ++i) {
-    const auto& piece = *slot.pieces[i];
-    whole.counts.append(piece.counts.span());
-    whole.sources.append(piece.sources.span());
-    whole.edge_ids.append(piece.edge_ids.span());
-    whole.weights.append(piece.weights.span());
-  }
+  for (std::size_t i = 1; i < slot.pieces.size(); ++i)
+    whole.append(*slot.pieces[i]);
   slot.pieces.clear();
   return whole;
 }

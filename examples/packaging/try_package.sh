@@ -85,6 +85,10 @@ train: {epochs: 3}
 END
 graphmill train small.yaml
 python3 batches.py
+graphmill import rmat --scale 10 --out data/people --quiet
+sed -n '/^```python$/,/^```$/p' /usr/share/doc/graphmill/README.md |
+  sed '1d;$d' >readme.py
+python3 readme.py
 graphmill partition data/small --parts 2 --out data/parts --quiet
 graphmill up small.yaml --local 2 --data data/parts --quiet
 man --warnings graphmill >page.txt

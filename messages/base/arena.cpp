@@ -79,7 +79,7 @@ std::byte* arena::take(std::size_t capacity) {
 
 void arena::give_back(std::byte* block, std::size_t capacity) noexcept {
   const auto begin = place_of(block);
-  if (capacity >= page_bytes) // A page less is no matter.
+  if (capacity >= page_bytes && !keeps_pages_) // A page less is no matter.
     ::fallocate(file_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
                 static_cast<off_t>(begin),
                 static_cast<off_t>(capacity & ~(page_bytes - 1)));

@@ -3,6 +3,7 @@
 #include "messages/base/block_source.hpp"
 #include "messages/base/error.hpp"
 
+#include <atomic>
 #include <cstddef>
 #include <map>
 #include <memory>
@@ -12,8 +13,9 @@ namespace graphmill {
 
 /// Memory that another process can map, too: blocks of one anonymous file,
 /// which is named by a descriptor. The file is sparse: a page takes memory from
-/// its first use until its block is given back. Blocks that lie side by side
-/// become one when they are free. Any thread may call it.
+/// its first use until its block is given back, or for ever after `keep_pages`.
+/// Blocks that lie side by side become one when they are free. Any thread may
+/// call it.
 class arena final : public block_source {
 public:
   /// @param bytes Of the file, a multiple of the page size: the most that all
@@ -26,6 +28,10 @@ public:
 
   std::byte* take(std::size_t capacity) override;
   void give_back(std::byte* block, std::size_t capacity) noexcept override;
+
+  /// From now on, pages stay when their block is given back: a device reads
+  /// them where they are, and would not see others in their place.
+  void keep_pages() { keeps_pages_ = true; }
 
   int descriptor() const { return file_; }
   std::size_t bytes() const { return bytes_; }
@@ -45,6 +51,7 @@ private:
   const int file_;
   std::byte* const base_;
   const std::size_t bytes_;
+  std::atomic<bool> keeps_pages_{false};
   mutable std::mutex mutex_;
   std::map<std::size_t, std::size_t> free_; ///< Lengths, by position.
   std::size_t taken_ = 0;

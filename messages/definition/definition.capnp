@@ -165,10 +165,10 @@ struct Sampler {
     $unit("threads") $range(min = 1, max = 64);
 
   method @5 :SamplingMethod = uniform
-    $help("Which in-edges a fanout takes: any with equal chances (uniform); by their weights, where edges have some (weighted); or labor, for which the nodes of a hop prefer the same sources, so that a batch has fewer nodes");
+    $help("Which in-edges a fanout takes: any with equal chances (uniform); by their weights, where edges have some (weighted); or labor, for which the nodes of a hop prefer the same sources, so that a batch has fewer nodes. Or how nodes are found otherwise: pinsage takes the nodes that random walks visit most often, as many as fanouts says; hgt as many nodes of each type in each hop as fanouts says; saint those on a random walk from each seed. The last two take all edges among these nodes");
 
   time @6 :TimeUse = none
-    $help("What a seed of a dataset with times may hear of, in all hops: strict, edges before its own time; inclusive, edges of that very time, too; ignore, all edges, as if there were no times. Needed where edges have times, and refused where they have none. Edge types without times count as always there");
+    $help("What a seed of a dataset with times may see, in all hops: strict, edges before its own time; inclusive, edges of that very time, too; ignore, all edges, as if there were no times. Needed where edges have times, and refused where they have none. Edge types without times count as always there");
 
   latest @7 :Bool = false
     $help("With `time`: take the last edges before the seed's time, as many as `fanouts` says, instead of drawing some of them");
@@ -178,7 +178,31 @@ struct Sampler {
     $unit("seconds") $range(max = 1000000000000);
 
   disjoint @9 :Bool = false
-    $help("With `time`: each row has a tree of its own, sampled by its own time. Otherwise all rows of a step share nodes, and hear of what was before the earliest of them, which needs rows in the order of time");
+    $help("With `time`: each row has a tree of its own, sampled by its own time. Otherwise all rows of a step share nodes, and see what was before the earliest of them, which needs rows in the order of time");
+
+  subgraph @10 :SubgraphKind = directional
+    $help("Edges of a batch among the nodes that were sampled: those that were sampled (directional); these and their reverses (bidirectional); or all that the graph has (induced). With the last two, layers run over all nodes of the batch");
+
+  walks @11 :UInt32 = 20
+    $help("Random walks from each node; for method pinsage")
+    $unit("walks") $range(min = 1, max = 10000);
+
+  walkLength @12 :UInt32 = 2
+    $help("Steps of a random walk, at the most; for methods pinsage and saint. Each step goes from a node to the source of one of its in-edges")
+    $unit("steps") $range(min = 1, max = 64);
+
+  restart @13 :Float64 = 0.5
+    $help("How likely a walk ends before each further step; for method pinsage")
+    $range(min = 0, max = 1);
+}
+
+enum SubgraphKind {
+  unset @0;
+  directional @1;
+  bidirectional @2;
+  # A reverse is of the type rev_<name>, or of the type that it is the reverse of,
+  # or else, between nodes of one type, of the same type.
+  induced @3;
 }
 
 enum TimeUse {
@@ -202,6 +226,13 @@ enum SamplingMethod {
   # LABOR-0 (Balin and Catalyurek, arXiv 2210.13339) with exactly `fanouts`
   # in-edges: those whose sources have the smallest numbers, which a source has
   # for all destinations of a hop.
+  pinsage @4;
+  # Ying et al., arXiv 1806.01973. Counts of visits weigh messages.
+  hgt @5;
+  # HGSampling (Hu et al., arXiv 2003.01332). All edges among the nodes.
+  saint @6;
+  # Walks of GraphSAINT (Zeng et al., arXiv 1907.04931). All edges among the
+  # nodes, and no coefficients: each seed is a root once in an epoch.
 }
 
 struct EdgeFanout {
@@ -308,7 +339,7 @@ struct Model {
     $range(min = 0, max = 0.99);
 
   edgeWeights @14 :EdgeWeights = use
-    $help("Whether layers multiply rows of neighbours by the weights of edges, if there are some. gcn, sage, sage_sum, gin, rgcn and hetero_sage can; other kinds with neighbours accept such a dataset only with ignore");
+    $help("Whether layers weigh neighbours by the weights of edges, if there are some. Sums multiply rows by them, and attention its powers exp(score). sage_max and sage_pool weigh nothing, and accept such a dataset only with ignore");
 
   relations @15 :RelationUse = sum
     $help("How rgcn and hetero_sage combine the messages of several edge types at a node: sum adds them; mean divides the sum by the number of edge types with an edge at the node; mean_of_all divides it by the number of all edge types into the node's type, as hetero_sage did before this field");
@@ -322,7 +353,27 @@ struct Model {
     $unit("matrices") $range(max = 4096);
 
   edgeFeatures @18 :EdgeFeatures = use
-    $help("Whether layers read the features of edges, if there are some. sage, sage_sum, gcn, gin, rgcn, hetero_sage, gat, gatv2 and rgat can; other kinds with neighbours accept such a dataset only with ignore, which does not even fetch them");
+    $help("Whether layers read the features of edges, if there are some. sage, sage_sum, gcn, gin, rgcn, hetero_sage, gat, gatv2, rgat and hgt can; other kinds with neighbours accept such a dataset only with ignore, which does not even fetch them");
+
+  edgeAges @19 :EdgeAges = none
+    $help("Columns that layers read of the age of an edge, beside its features. The age is the time from the edge to its row. none: no column. log: one, log(1 + age / age_unit). cosine: `age_width` columns cos(w age / age_unit + b), where w and b are learnt. Needs `sampler.time: strict` or `inclusive`. For kinds that read features of edges");
+
+  ageUnit @20 :Float64 = 1
+    $help("What ages are divided by, such as 86400 for days. For times without a unit in steps")
+    $unit("seconds") $range(min = 1e-6, max = 1e12);
+
+  ageWidth @21 :UInt32 = 16
+    $help("Columns of an age with `edge_ages: cosine`")
+    $unit("columns") $range(min = 1, max = 1024);
+}
+
+enum EdgeAges {
+  unset @0;
+  none @1;
+  log @2;
+  cosine @3;
+  # As in TGAT (Xu et al., "Inductive representation learning on temporal
+  # graphs", ICLR'20).
 }
 
 enum EdgeFeatures {
@@ -443,7 +494,7 @@ struct Train {
     $range(min = 0, max = 1e6);
 
   exclude @17 :Exclusion = pair
-    $help("What a link that is learnt must not hear of: pair, all edges between its two nodes, in both directions, are left out before neighbours are drawn, for all links of the step; none, it may hear of itself, as in a graph autoencoder on full batches, of which nothing would be left. Edges that are held out carry no messages in any case");
+    $help("What a link that is learnt must not see: pair, all edges between its two nodes, in both directions, are left out before neighbours are drawn, for all links of the step; none, it may see itself, as in a graph autoencoder on full batches, of which nothing would be left. Edges that are held out carry no messages in any case");
 
   shuffle @18 :Bool = true
     $help("Shuffle the training seeds of each epoch; false takes them in their order, which is that of time where the split was made by time");

@@ -33,8 +33,12 @@ struct definition {
     bool latest = false;      ///< Instead of drawing.
     std::uint64_t window = 0; ///< Seconds, or steps; 0: no limit.
     bool disjoint = false;    ///< A tree of each row.
+    subgraph_kind subgraph = subgraph_kind::directional;
+    std::uint32_t walks = 0;       ///< From each node.
+    std::uint32_t walk_length = 0; ///< Steps, at the most.
+    double restart = 0;            ///< Chance that a walk ends before a step.
 
-    /// Whether seeds hear of their past alone.
+    /// Whether seeds see their past alone.
     bool is_timed() const {
       return time == time_use::strict || time == time_use::inclusive;
     }
@@ -49,6 +53,10 @@ struct definition {
                        : draw_kind::weighted_without_replacement;
       case sampling_method::labor: // `replace` is refused.
         return draw_kind::labor;
+      case sampling_method::pinsage: // Likewise; owners draw uniformly.
+      case sampling_method::hgt:
+      case sampling_method::saint:
+        break;
       }
       return replace ? draw_kind::with_replacement
                      : draw_kind::without_replacement;
@@ -65,6 +73,10 @@ struct definition {
       visit("latest", of.latest);
       visit("window", of.window);
       visit("disjoint", of.disjoint);
+      visit("subgraph", of.subgraph);
+      visit("walks", of.walks);
+      visit("walkLength", of.walk_length);
+      visit("restart", of.restart);
     }
 
     friend bool operator==(const sampler_section&,
@@ -116,6 +128,9 @@ struct definition {
       0; ///< Of a node's output for tasks of edges; 0: hidden.
     std::uint32_t bases = 0; ///< Of rgcn; 0: a matrix of each edge type.
     edge_feature_use edge_features = edge_feature_use::use; ///< By layers.
+    edge_age_use edge_ages = edge_age_use::none;            ///< Likewise.
+    double age_unit = 1; ///< Seconds, or steps, that ages are divided by.
+    std::uint32_t age_width = 16; ///< Columns; of `edge_age_use::cosine`.
 
     static void fields(auto& of, auto visit) {
       visit("kind", of.kind);
@@ -137,6 +152,9 @@ struct definition {
       visit("width", of.width);
       visit("bases", of.bases);
       visit("edgeFeatures", of.edge_features);
+      visit("edgeAges", of.edge_ages);
+      visit("ageUnit", of.age_unit);
+      visit("ageWidth", of.age_width);
     }
 
     friend bool operator==(const model_section&,
@@ -228,7 +246,7 @@ struct definition {
     double margin = 1;                   ///< Of two losses of links.
     double temperature = 1;              ///< Of one of them.
     exclusion exclude = exclusion::pair; ///< Of links.
-    bool shuffle = true; ///< Else seeds keep their order.
+    bool shuffle = true;                 ///< Else seeds keep their order.
 
     static void fields(auto& of, auto visit) {
       visit("batchSize", of.batch_size);
@@ -394,8 +412,8 @@ struct definition {
   /// Of tasks of edges: what makes a score of two nodes.
   struct decoder_section {
     decoder_kind kind = decoder_kind::dot;
-    std::uint32_t hidden = 0; ///< Inside of mlp; 0: as a node's output.
-    std::uint32_t norm = 1;   ///< Of transe: 1 or 2.
+    std::uint32_t hidden = 0;   ///< Inside of mlp; 0: as a node's output.
+    std::uint32_t norm = 1;     ///< Of transe: 1 or 2.
     bool edge_features = false; ///< Also reads those of the edge itself.
 
     static void fields(auto& of, auto visit) {

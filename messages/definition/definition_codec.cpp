@@ -68,6 +68,10 @@ static_assert(aligned<schema::EdgeWeights, edge_weight_use>(
 static_assert(aligned<schema::EdgeFeatures, edge_feature_use>(
   {{schema::EdgeFeatures::USE, edge_feature_use::use},
    {schema::EdgeFeatures::IGNORE, edge_feature_use::ignore}}));
+static_assert(aligned<schema::EdgeAges, edge_age_use>(
+  {{schema::EdgeAges::NONE, edge_age_use::none},
+   {schema::EdgeAges::LOG, edge_age_use::log},
+   {schema::EdgeAges::COSINE, edge_age_use::cosine}}));
 static_assert(aligned<schema::TimeUse, time_use>(
   {{schema::TimeUse::NONE, time_use::none},
    {schema::TimeUse::IGNORE, time_use::ignore},
@@ -86,7 +90,14 @@ static_assert(aligned<schema::Precision, feature_precision>(
 static_assert(aligned<schema::SamplingMethod, sampling_method>(
   {{schema::SamplingMethod::UNIFORM, sampling_method::uniform},
    {schema::SamplingMethod::WEIGHTED, sampling_method::weighted},
-   {schema::SamplingMethod::LABOR, sampling_method::labor}}));
+   {schema::SamplingMethod::LABOR, sampling_method::labor},
+   {schema::SamplingMethod::PINSAGE, sampling_method::pinsage},
+   {schema::SamplingMethod::HGT, sampling_method::hgt},
+   {schema::SamplingMethod::SAINT, sampling_method::saint}}));
+static_assert(aligned<schema::SubgraphKind, subgraph_kind>(
+  {{schema::SubgraphKind::DIRECTIONAL, subgraph_kind::directional},
+   {schema::SubgraphKind::BIDIRECTIONAL, subgraph_kind::bidirectional},
+   {schema::SubgraphKind::INDUCED, subgraph_kind::induced}}));
 static_assert(aligned<schema::CacheOrder, cache_order>(
   {{schema::CacheOrder::VIP, cache_order::vip},
    {schema::CacheOrder::DEGREE, cache_order::degree}}));

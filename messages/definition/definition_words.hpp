@@ -31,7 +31,9 @@ enum class seed_order : std::uint8_t { local, global };
 enum class neighbour_use : std::uint8_t { sampled, all };
 enum class edge_weight_use : std::uint8_t { use, ignore };
 enum class edge_feature_use : std::uint8_t { use, ignore };
-/// What of the times of edges a seed may hear of.
+/// Which columns layers read of the age of an edge.
+enum class edge_age_use : std::uint8_t { none, log, cosine };
+/// What of the times of edges a seed may see.
 enum class time_use : std::uint8_t { none, ignore, strict, inclusive };
 /// Which edges of a task carry messages in evaluations.
 enum class visible_edges : std::uint8_t { training, past };
@@ -40,7 +42,22 @@ enum class relation_use : std::uint8_t { sum, mean, mean_of_all };
 enum class feature_precision : std::uint8_t { float32, float16 };
 enum class cache_order : std::uint8_t { vip, degree };
 /// Which in-edges of a node a fanout takes.
-enum class sampling_method : std::uint8_t { uniform, weighted, labor };
+enum class sampling_method : std::uint8_t {
+  uniform,
+  weighted,
+  labor,
+  pinsage,
+  hgt,
+  saint
+};
+/// Whether a method takes in-edges out of the lists of nodes, as a draw kind
+/// says.
+constexpr bool draws_lists(sampling_method method) {
+  return method <= sampling_method::labor;
+}
+/// Which edges a batch has among the nodes that were sampled: those that were
+/// sampled, these and their reverses, or all of the graph.
+enum class subgraph_kind : std::uint8_t { directional, bidirectional, induced };
 enum class evaluation_metric : std::uint8_t {
   accuracy,
   loss,
@@ -59,8 +76,8 @@ enum class evaluation_metric : std::uint8_t {
   hits,
   mean_rank,
   ndcg,
-  // What users write as recall@K and precision@K. Definitions have the words and
-  // the rest apart, and these two never.
+  // What users write as recall@K and precision@K. Definitions have the words
+  // and the rest apart, and these two never.
   recall_at,
   precision_at
 };
@@ -89,7 +106,7 @@ enum class link_loss : std::uint8_t {
   softmax,
   self_adversarial
 };
-/// What a link that is learnt must not hear of.
+/// What a link that is learnt must not see.
 enum class exclusion : std::uint8_t { pair, none };
 
 /// Whether a metric is of labels that are numbers, and no other is.

@@ -78,6 +78,10 @@ struct SampleRequest {
 
   queries @4 :List(NeighbourQuery);
   # At most 4096.
+
+  among @5 :List(BulkArray);
+  # int32 or int64: global ids of nodes of each node type, in any order, for queries
+  # by the method `among`. Empty: there is no such query.
 }
 
 struct NeighbourQuery {
@@ -131,8 +135,9 @@ struct NeighbourQuery {
   latest @14 :Bool;
   # Take the last ones that count instead of drawing, as many as `fanout`.
 
-  times @15 :Bool;
-  # Reserved; refused.
+  ages @15 :Bool;
+  # Answer the ages of edges, too: how long before `until` they were. Only with
+  # `until`.
 
   places @16 :Bool;
   # Answer the places of edges in the part, too, by which features of edges are
@@ -158,6 +163,9 @@ enum DrawMethod {
   sources @3;
   # By a number of each source, the same for all destinations of a hop. Never with
   # `replace`.
+  among @4;
+  # All in-edges whose sources are in the request's `among`. With a fanout of -1,
+  # and never with `replace`.
 }
 
 struct SampleReply {
@@ -185,8 +193,9 @@ struct NeighbourAnswer {
   # float32: the weights of the edges, one per source, finite and none below 0;
   # absent unless asked for.
 
-  times @4 :BulkArray;
-  # Reserved.
+  ages @4 :BulkArray;
+  # float32: microseconds, or steps, from the times of the edges to `until`, one
+  # per source, finite and none below 0; absent unless asked for.
 
   places @5 :BulkArray;
   # int32 or int64: where the edges stand among those of their type in the part,
@@ -299,7 +308,7 @@ struct BatchRequest {
   # type of the dataset. Empty: of no type.
 
   until @7 :BulkArray;
-  # int32 or int64: of a run whose seeds hear of their past alone, the time of
+  # int32 or int64: of a run whose seeds see their past alone, the time of
   # each row; a single one, for all seeds, unless each row has a tree of its own.
 
   rows @8 :BulkArray;
@@ -378,8 +387,10 @@ struct BatchEdges {
   # float32: the weights of the edges, one per source, finite and none below 0;
   # absent unless the run's model reads them and the type has some.
 
-  times @4 :BulkArray;
-  # Reserved.
+  ages @4 :BulkArray;
+  # float32: microseconds, or steps, from the times of the edges to that of their
+  # row, one per source, finite and none below 0; absent unless the run's model
+  # reads ages and the type has times.
 
   places @5 :BulkArray;
   # int32 or int64: where the edges stand among those of their type in the part

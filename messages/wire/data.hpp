@@ -47,11 +47,15 @@ struct neighbour_query {
   excluded_arrays excluded{};
   std::uint8_t level = 2; ///< Edges of higher levels do not count.
   bool places = false;
-  bulk_array until{}; ///< One for each destination or for all; absent: no limit.
+  bulk_array
+    until{}; ///< One for each destination or for all; absent: no limit.
   bool inclusive = false;
   bool latest = false;
   std::int64_t window = 0; ///< 0: no limit.
   bulk_array rows{};       ///< Of each destination; absent: no trees.
+  /// All edges whose sources are in `among` of the request; the rule takes all.
+  bool among = false;
+  bool ages = false; ///< Only with `until`.
 };
 /// Asks the daemon of a part for one hop of one batch (`sample`).
 struct sample_request {
@@ -60,6 +64,7 @@ struct sample_request {
   std::uint64_t key = 0;
   std::int32_t hop = 0;
   std::vector<neighbour_query> queries;
+  std::vector<bulk_array> among{}; ///< By node type; empty: no query needs it.
 };
 
 /// Lists of neighbours, one after the other: their lengths, and their content.
@@ -69,6 +74,7 @@ struct neighbour_arrays {
   bulk_array edge_ids;
   bulk_array weights{};
   bulk_array places{};
+  bulk_array ages{};
 };
 /// The answer to `sample`: one per query, or none if it would be too large.
 struct sample_reply {
@@ -139,7 +145,7 @@ struct node_arrays {
   /// [hops + 1] Nodes known after each hop, from 0, the seeds, on. The numbers
   /// do not fall.
   std::vector<std::int64_t> found;
-  bulk_array ids; ///< Without those of the seeds, which the caller has.
+  bulk_array ids;     ///< Without those of the seeds, which the caller has.
   bulk_array trees{}; ///< Of the same nodes; absent without trees.
 };
 /// The answer to `sample_batch`: a batch, or nothing if it is too large.

@@ -32,13 +32,14 @@ using RequestId = UInt64;
 
 using Milliseconds = UInt32;
 
-const protocolVersion :UInt16 = 4;
+const protocolVersion :UInt16 = 5;
 # The version that this schema describes. 2 and 3: the words that ranks tell each other
 # of a step, and those of its outcomes, which are no messages of a schema, have grown.
 # 4: requests of neighbours say by which method and of which times these are; an older
-# owner would draw others.
+# owner would draw others. 5: definitions say which edges batches have among their
+# nodes; an older daemon would take others.
 
-const oldestVersion :UInt16 = 4;
+const oldestVersion :UInt16 = 5;
 # The oldest one that is still understood.
 
 # -- envelope ------------------------------------------------------------------

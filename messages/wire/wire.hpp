@@ -11,8 +11,8 @@
 namespace graphmill {
 
 /// The protocol that this version speaks, and the oldest it understands.
-inline constexpr std::uint16_t protocol_version = 4;
-inline constexpr std::uint16_t oldest_protocol_version = 4;
+inline constexpr std::uint16_t protocol_version = 5;
+inline constexpr std::uint16_t oldest_protocol_version = 5;
 
 /// What a message is. The values are those of wire.capnp, as are those of the
 /// enumerations below.

@@ -33,4 +33,14 @@ result<dataset_info> choose_task(const dataset_info& info,
   return out;
 }
 
+dataset_info with_outputs_of(dataset_info chosen, const label_meaning& learnt) {
+  auto& task = chosen.tasks[*chosen.chosen_task];
+  if (!traits_of(task.kind).labels)
+    return chosen;
+  auto& target = chosen.node_types[static_cast<std::size_t>(chosen.target)];
+  task.class_count = target.class_count = learnt.count;
+  task.class_names = target.class_names = learnt.names;
+  return chosen;
+}
+
 } // namespace graphmill

@@ -2,6 +2,7 @@
 
 #include "messages/base/error.hpp"
 #include "partition/dataset/dataset.hpp"
+#include "partition/dataset/label_sets.hpp"
 
 #include <string_view>
 
@@ -14,6 +15,11 @@ namespace graphmill {
 /// that name.
 result<dataset_info> choose_task(const dataset_info& info,
                                  std::string_view name);
+
+/// A dataset with a chosen task whose rows have classes, labels or numbers:
+/// there are as many, and they are called as these say. A task of links stays
+/// as it is.
+dataset_info with_outputs_of(dataset_info chosen, const label_meaning& learnt);
 
 /// The chosen task; null: nodes are learnt.
 inline const edge_task_info* chosen_task(const dataset_info& info) {

@@ -75,13 +75,12 @@ std::string name_within(const fs::path& folder, const fs::path& file) {
 result<digest_record::piece> piece_of(std::string text,
                                       const npy_array& array) {
   GRAPHMILL_TRY(const auto stamp, stamp_file(array.path()));
-  return digest_record::piece{
-    .text = std::move(text),
-    .file = array.path(),
-    .stamp = stamp,
-    .offset =
-      static_cast<std::uint64_t>(array.data() - array.file().bytes().data()),
-    .bytes = static_cast<std::uint64_t>(array.size()) * size_of(array.type())};
+  return digest_record::piece{.text = std::move(text),
+                              .file = array.path(),
+                              .stamp = stamp,
+                              .offset = static_cast<std::uint64_t>(
+                                array.data() - array.file().bytes().data()),
+                              .bytes = array.bytes().size()};
 }
 
 /// Empty if there is none.

@@ -242,6 +242,7 @@ result<edge_task_info> read_task(const object_reader& in,
   GRAPHMILL_TRYV(read_classes(in, most_items, task));
   GRAPHMILL_TRY(task.negative_counts,
                 read_by_split(in, "negatives", most_columns));
+  GRAPHMILL_TRY(task.unlabelled, in.integer("unlabelled", most_items, 0));
   GRAPHMILL_TRY(task.timed, in.flag("times"));
   GRAPHMILL_TRY(task.weighted, in.flag("weights"));
   return task;
@@ -368,6 +369,8 @@ json to_json(const edge_task_info& task, const dataset_info& info) {
       {{"class_count", task.class_count}, {"class_names", task.class_names}});
   if (task.negative_counts != std::array<std::int64_t, 3>{})
     out["negatives"] = splits_json(task.negative_counts);
+  if (task.unlabelled != 0)
+    out["unlabelled"] = task.unlabelled;
   if (task.timed)
     out["times"] = true;
   if (task.weighted)

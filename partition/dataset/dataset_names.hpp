@@ -50,6 +50,9 @@ inline constexpr const char* visible_file = "visible.npy";
 inline constexpr const char* features_file = "features.npy";
 inline constexpr const char* times_file = "times.npy";
 
+/// A line for each node of a table, in the folder of its type.
+inline constexpr const char* ids_file = "ids.txt";
+
 /// The folder of the arrays of a type.
 std::filesystem::path node_folder(const std::filesystem::path& dataset,
                                   const dataset_info& info, node_type_id type);

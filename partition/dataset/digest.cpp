@@ -20,11 +20,6 @@ namespace {
 constexpr std::size_t hashed_block_bytes = std::size_t{64} << 20;
 constexpr std::size_t largest_info = std::size_t{1} << 28;
 
-std::span<const std::byte> elements_of(const npy_array& array) {
-  return {array.data(),
-          static_cast<std::size_t>(array.size()) * size_of(array.type())};
-}
-
 /// Puts a digest's pieces together.
 class recipe {
 public:
@@ -81,7 +76,7 @@ public:
   template <class Take>
   void read(const npy_array& array, Take take) {
     array.file().advise_sequential();
-    for (auto rest = elements_of(array); !rest.empty();) {
+    for (auto rest = array.bytes(); !rest.empty();) {
       const auto block = rest.first(std::min(rest.size(), hashed_block_bytes));
       take(block);
       rest = rest.subspan(block.size());

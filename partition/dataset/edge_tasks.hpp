@@ -25,23 +25,37 @@ enum class edge_task_kind : std::uint8_t {
   edge_value   ///< Its numbers.
 };
 
-/// Everything that distinguishes one kind from the others in files.
+/// Everything that distinguishes one kind from the others in files. Code that
+/// depends on the kind asks its traits, and names no kind.
 struct edge_task_traits {
   edge_task_kind kind = edge_task_kind::link;
   std::string_view name; ///< The word in files.
   /// What rows have for labels; nothing: they have none.
   std::optional<label_kind> labels{};
+  /// Rows are told from negatives, instead of by labels. So training rows have
+  /// lists of edges to exclude, and others of known links.
+  bool negatives = false;
+  std::string_view learns{}; ///< For sentences.
 };
 
 /// The traits of all kinds, by the value of the kind.
 inline constexpr std::array all_edge_task_kinds{
-  edge_task_traits{edge_task_kind::link, "link"},
-  edge_task_traits{edge_task_kind::edge_class, "edge_class",
-                   label_kind::classes},
-  edge_task_traits{edge_task_kind::edge_labels, "edge_labels",
-                   label_kind::multi_label},
-  edge_task_traits{edge_task_kind::edge_value, "edge_value",
-                   label_kind::regression},
+  edge_task_traits{.kind = edge_task_kind::link,
+                   .name = "link",
+                   .negatives = true,
+                   .learns = "predicts links"},
+  edge_task_traits{.kind = edge_task_kind::edge_class,
+                   .name = "edge_class",
+                   .labels = label_kind::classes,
+                   .learns = "learns classes of edges"},
+  edge_task_traits{.kind = edge_task_kind::edge_labels,
+                   .name = "edge_labels",
+                   .labels = label_kind::multi_label,
+                   .learns = "learns labels of edges"},
+  edge_task_traits{.kind = edge_task_kind::edge_value,
+                   .name = "edge_value",
+                   .labels = label_kind::regression,
+                   .learns = "learns numbers of edges"},
 };
 
 constexpr const edge_task_traits& traits_of(edge_task_kind kind) {
@@ -69,6 +83,9 @@ struct edge_task_info {
   bool weighted = false;                  ///< Whether rows have weights.
   std::array<std::int64_t, 3> split_counts{};    ///< Rows.
   std::array<std::int64_t, 3> negative_counts{}; ///< Given ones of each row.
+  /// Rows of the test split without a label: they are predicted, and no metric
+  /// counts them. Other splits have none.
+  std::int64_t unlabelled = 0;
 };
 
 struct dataset_info;
@@ -77,8 +94,9 @@ struct dataset_info;
 bool has_edge_times(const dataset_info& info, const edge_task_info& task);
 
 /// Lists of edges that rows of links exclude as targets: all edges between the
-/// nodes of the row, itself among them, in its type and the reverse type. Rows
-/// of the same nodes share a list.
+/// nodes of the row, itself among them, in its type and the reverse type. If
+/// the type joins nodes of one type, in both directions of each. Rows of the
+/// same nodes share a list.
 struct exclude_arrays {
   npy_array rows;   ///< [rows] int64, the list of each row
   npy_array indptr; ///< [lists + 1] int64
@@ -104,7 +122,7 @@ struct task_split_arrays {
   npy_array ids;                      ///< [rows] int64, original ids of edges
   std::optional<npy_array> types;     ///< [rows] int32, places in `edge_types`;
                                       ///< only where there are several
-  std::optional<npy_array> labels;    ///< As `label_kind` describes; all known.
+  std::optional<npy_array> labels;    ///< As `label_kind` describes.
   std::optional<npy_array> times;     ///< [rows] float64, finite
   std::optional<npy_array> weights;   ///< [rows] float32, as of edges
   std::optional<npy_array> negatives; ///< [rows, any] int64, nodes of the

@@ -58,9 +58,7 @@ result<written_trees> write_trees(const fs::path& folder,
       GRAPHMILL_TRY(const auto array, npy_array::open(path));
       array.file().advise_sequential();
       const auto tree =
-        tree_over({array.data(), static_cast<std::size_t>(array.size())
-                                   * size_of(array.type())},
-                  layout_of(type, type.count, which));
+        tree_over(array.bytes(), layout_of(type, type.count, which));
       const auto file = node_folder(folder, info, t) / tree_file_of(which);
       const auto bytes = std::as_bytes(std::span{tree});
       GRAPHMILL_TRYV(

@@ -23,7 +23,8 @@ auto fields_of(const node_type_info& type) {
 auto fields_of(const edge_type_info& type) {
   return std::tie(type.source, type.name, type.destination, type.count,
                   type.max_in_degree, type.index_type, type.weighted,
-                  type.leveled, type.timed);
+                  type.leveled, type.timed, type.feature_width,
+                  type.feature_type);
 }
 
 template <class Type>

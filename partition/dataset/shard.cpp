@@ -92,8 +92,7 @@ result<void> check_part(const dataset_info& part, const dataset_info& whole,
     if (mine.name != type.name || mine.source != type.source
         || mine.destination != type.destination
         || mine.weighted != type.weighted || mine.leveled != type.leveled
-        || mine.timed != type.timed
-        || mine.feature_width != type.feature_width
+        || mine.timed != type.timed || mine.feature_width != type.feature_width
         || mine.feature_type != type.feature_type)
       return alien(fmt::format("edge type {} differs", e));
   }
@@ -167,8 +166,7 @@ result<node_shard> node_view(opened_part& part, node_type_id t,
     } else {
       out.label_rows = {
         reinterpret_cast<const std::uint8_t*>(shown.labels->data()),
-        static_cast<std::size_t>(shown.labels->size())
-          * size_of(shown.labels->type())};
+        shown.labels->bytes().size()};
     }
   }
   return out;
@@ -241,8 +239,7 @@ result<std::vector<node_id>> read_order(const fs::path& path,
   if (array.type() != dtype::int32)
     GRAPHMILL_TRYV(array.expect_type(dtype::int64));
   content_hash own;
-  own.update(std::span{array.data(), static_cast<std::size_t>(array.size())
-                                       * size_of(array.type())});
+  own.update(array.bytes());
   if (!digest.empty() && own.digest() != digest)
     return fail(ec::invalid_data,
                 "{} is damaged: its digest is {}, but partitions.json says {}: "
@@ -327,11 +324,11 @@ result<partitioned_graph> partitioned_graph::open(const fs::path& folder) {
     const auto& type = book.info.node_types[static_cast<std::size_t>(t)];
     if (!type.timed)
       continue;
-    GRAPHMILL_TRY(auto array,
-                  npy_array::open(graph.partitioned_
-                                    ? folder / node_times_file(type)
-                                    : node_folder(folder, book.info, t)
-                                        / times_file));
+    GRAPHMILL_TRY(
+      auto array,
+      npy_array::open(graph.partitioned_
+                        ? folder / node_times_file(type)
+                        : node_folder(folder, book.info, t) / times_file));
     GRAPHMILL_TRYV(array.expect_type(dtype::int64));
     GRAPHMILL_TRYV(array.expect_shape({type.count}));
     times = std::make_shared<const npy_array>(std::move(array));
@@ -365,6 +362,8 @@ partitioned_graph::with_task(std::string_view name) const {
   const auto& whole = task_ ? without_task_ : info_;
   GRAPHMILL_TRY(auto chosen, choose_task(*whole, name));
   GRAPHMILL_TRY(auto rows, open_task(folder_, *whole, name));
+  if (unknown_)
+    chosen = with_outputs_of(std::move(chosen), *unknown_);
   auto out = *this;
   out.without_task_ = whole;
   out.info_ = std::make_shared<const dataset_info>(std::move(chosen));
@@ -500,9 +499,10 @@ partitioned_graph::open_shard(part_id part) const {
     nodes.end = offsets_[t][part + 1];
     nodes.keeps_ids = !partitioned_;
     if (partitioned_) {
-      GRAPHMILL_TRY(nodes.all_originals,
-                    opened->open_ids(folder_ / originals_file(info.node_types[t]),
-                                     offsets_[t].back()));
+      GRAPHMILL_TRY(
+        nodes.all_originals,
+        opened->open_ids(folder_ / originals_file(info.node_types[t]),
+                         offsets_[t].back()));
       GRAPHMILL_TRY(nodes.original_ids,
                     opened->open(node_folder(at, info, t) / "original_ids.npy",
                                  nodes.end - nodes.begin));

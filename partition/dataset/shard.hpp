@@ -85,11 +85,11 @@ struct node_shard {
   std::span<const std::uint8_t> label_rows;
   /// The trees, by `proved_array`. Empty if the part has none.
   std::array<std::span<const block_digest>, 3> trees;
-  sparse_view sparse; ///< Instead of `features`.
+  sparse_view sparse;    ///< Instead of `features`.
   bool keeps_ids = true; ///< Whether all global ids are the original ones.
   /// Original ids of all nodes of the type, by global id: what a part may need
-  /// to know of nodes that it does not own. Empty: they are the same, or, unless
-  /// `keeps_ids`, the folder does not say it.
+  /// to know of nodes that it does not own. Empty: they are the same, or,
+  /// unless `keeps_ids`, the folder does not say it.
   id_span all_originals;
 
   bool has_features() const {
@@ -204,9 +204,12 @@ public:
   result<partitioned_graph> with_task(std::string_view name) const;
 
   /// The same graph with these labels for its target, none of them known
-  /// (`graphmill::with_unknown_labels`). It hides the labels of its parts.
+  /// (`graphmill::with_unknown_labels`). It hides the labels of its parts. A
+  /// task that is chosen of it has these classes, and hides the labels of its
+  /// rows.
   result<partitioned_graph>
   with_unknown_labels(const label_meaning& labels) const;
+  bool hides_labels() const { return unknown_ != nullptr; }
 
   /// Counts, types and degrees of the whole graph.
   const dataset_info& info() const { return *info_; }

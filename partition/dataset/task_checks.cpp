@@ -49,7 +49,7 @@ result<void> check_types(const dataset_info& info, const edge_task_info& task,
     const auto& about = info.edge_types[static_cast<std::size_t>(type)];
     const auto& first =
       info.edge_types[static_cast<std::size_t>(task.edge_types.front())];
-    if (task.kind != edge_task_kind::link && !same_ends(about, first))
+    if (traits_of(task.kind).labels && !same_ends(about, first))
       return fail(ec::invalid_data,
                   "{}: {} and {} join other types of nodes; give each a task "
                   "of its own",
@@ -107,11 +107,18 @@ result<void> check_counts(const edge_task_info& task, std::string_view where) {
                   "{}: the {} split has {} rows with {} negatives each, more "
                   "than an array may have",
                   where, file_stem(which), rows, negatives);
-    if (negatives > 0 && task.kind != edge_task_kind::link)
+    if (negatives > 0 && !traits_of(task.kind).negatives)
       return fail(ec::invalid_data,
                   "{} has negatives, which links have alone: leave them out",
                   where);
   }
+  const auto tested = task.split_counts[static_cast<std::size_t>(split::test)];
+  if (task.unlabelled < 0
+      || task.unlabelled > (traits_of(task.kind).labels ? tested : 0))
+    return fail(ec::invalid_data,
+                "{}: {} rows without a label, more than rows of the test split "
+                "that could have one",
+                where, task.unlabelled);
   return ok();
 }
 
@@ -161,7 +168,7 @@ struct split_place {
 
 result<task_split_arrays> open_split(const split_place& at) {
   const auto& task = at.task;
-  const auto link = task.kind == edge_task_kind::link;
+  const auto link = traits_of(task.kind).negatives;
   task_split_arrays out;
   GRAPHMILL_TRY(out.edges, at.open("edges", dtype::int64, {2}));
   GRAPHMILL_TRY(out.ids, at.open("ids", dtype::int64));
@@ -218,25 +225,45 @@ result<void> check_below(const npy_array& array, std::int64_t below,
   return ok();
 }
 
-result<void> check_labels_in(const edge_task_info& task,
+/// Fails unless as many rows lack a label as a task says of the split.
+result<void> check_unlabelled(const edge_task_info& task, split which,
+                              const npy_array& labels,
+                              std::int64_t unlabelled) {
+  const auto told = which == split::test ? task.unlabelled : 0;
+  if (unlabelled == told)
+    return ok();
+  return fail(ec::invalid_data,
+              "{}: {} rows have no label, and {} of the {} split may lack one",
+              labels.path().string(), unlabelled, told, file_stem(which));
+}
+
+result<void> check_labels_in(const edge_task_info& task, split which,
                              const npy_array& labels) {
   const auto kind = *traits_of(task.kind).labels;
   const auto& traits = traits_of(kind);
-  if (!traits.rows)
-    return check_below<std::int64_t>(labels, task.class_count, "classes");
+  std::int64_t unlabelled = 0;
+  if (!traits.rows) {
+    GRAPHMILL_TRY(const auto classes, labels.as<std::int64_t>());
+    for (std::size_t row = 0; row < classes.size(); ++row) {
+      if (classes[row] < -1 || classes[row] >= task.class_count)
+        return fail(
+          ec::invalid_data, "{}: element {} is {}, but there are {} classes",
+          labels.path().string(), row, classes[row], task.class_count);
+      unlabelled += classes[row] < 0 ? 1 : 0;
+    }
+    return check_unlabelled(task, which, labels, unlabelled);
+  }
   const auto width = static_cast<std::size_t>(task.class_count);
   const std::span rows{reinterpret_cast<const std::uint8_t*>(labels.data()),
-                       static_cast<std::size_t>(labels.size())
-                         * size_of(labels.type())};
+                       labels.bytes().size()};
   if (const auto bad = find_bad_label(kind, rows, width))
     return fail(ec::invalid_data, "{}: {} {} of row {} is {}; {}",
                 labels.path().string(), traits.unit, *bad % width, *bad / width,
                 label_text(kind, rows, *bad), traits.expected);
   for (std::int64_t row = 0; row < labels.rows(); ++row)
     if (!is_known(kind, rows, static_cast<std::size_t>(row) * width))
-      return fail(ec::invalid_data, "{}: nothing is known of row {}",
-                  labels.path().string(), row);
-  return ok();
+      ++unlabelled;
+  return check_unlabelled(task, which, labels, unlabelled);
 }
 
 /// Nodes of rows, by the edge type of each.
@@ -453,9 +480,9 @@ result<task_arrays> open_task(const fs::path& folder, const dataset_info& info,
                               : fmt::format("{}", fmt::join(names, ", ")));
   }
   GRAPHMILL_TRY(auto out, open_task(folder, info.tasks[*found]));
-  for (const auto& rows : out.splits)
-    if (rows)
-      GRAPHMILL_TRYV(check_rows(info, info.tasks[*found], *rows));
+  for (auto which : all_splits)
+    if (const auto& rows = out.splits[static_cast<std::size_t>(which)])
+      GRAPHMILL_TRYV(check_rows(info, info.tasks[*found], which, *rows));
   if (auto fault = mapped_file::first_fault())
     return std::move(*fault);
   return out;
@@ -473,10 +500,10 @@ result<edge_type_id> edge_type_of_row(const edge_task_info& task,
 }
 
 result<void> check_rows(const dataset_info& info, const edge_task_info& task,
-                        const task_split_arrays& arrays) {
+                        split which, const task_split_arrays& arrays) {
   GRAPHMILL_TRYV(check_nodes_in(info, task, arrays));
   if (arrays.labels)
-    GRAPHMILL_TRYV(check_labels_in(task, *arrays.labels));
+    GRAPHMILL_TRYV(check_labels_in(task, which, *arrays.labels));
   GRAPHMILL_TRYV(check_numbers(arrays, has_edge_times(info, task)));
   if (arrays.exclude)
     GRAPHMILL_TRYV(check_exclusions(info, *arrays.exclude));

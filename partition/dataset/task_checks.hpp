@@ -28,12 +28,12 @@ result<task_arrays> open_task(const std::filesystem::path& folder,
                               const dataset_info& info, std::string_view name);
 
 /// Reads the rows of a split. Fails at the first node, edge type, edge or list
-/// that does not exist, at a label that is none or not known, and at a time or
-/// weight that cannot be one. It does not compare rows with the edges that they
-/// name.
+/// that does not exist, at a label that is none, and at a time or weight that
+/// cannot be one. Fails unless as many rows lack a label as the task says. It
+/// does not compare rows with the edges that they name.
 /// @param info Of the whole graph.
 result<void> check_rows(const dataset_info& info, const edge_task_info& task,
-                        const task_split_arrays& arrays);
+                        split which, const task_split_arrays& arrays);
 
 /// The edge type of a row. @pre types are checked
 result<edge_type_id> edge_type_of_row(const edge_task_info& task,

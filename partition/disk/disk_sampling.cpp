@@ -54,9 +54,9 @@ public:
         continue;
       if (request_.time.limited() && std::cmp_less(edges_.times.size(), end))
         continue;
-      const auto seen =
-        seen_of(edges_, request_, i, static_cast<std::size_t>(id - nodes_.begin),
-                begin, end - begin);
+      const auto seen = seen_of(edges_, request_, i,
+                                static_cast<std::size_t>(id - nodes_.begin),
+                                begin, end - begin);
       if (seen.degree > 0 && seen.count > 0)
         add_list(pages, i, begin + seen.first, seen, excluded);
     }
@@ -70,7 +70,8 @@ public:
         continue;
       const auto begin = edges_.indptr[id - nodes_.begin];
       const auto end = edges_.indptr[id - nodes_.begin + 1];
-      if (begin < 0 || begin >= end || std::cmp_greater(end, edges_.times.size()))
+      if (begin < 0 || begin >= end
+          || std::cmp_greater(end, edges_.times.size()))
         continue;
       const auto bytes =
         static_cast<std::size_t>(end - begin) * sizeof(std::int64_t);
@@ -88,6 +89,9 @@ private:
         && first + count <= std::ssize(edges_.weights))
       pages.add(edges_.weights.data() + first,
                 static_cast<std::size_t>(count) * sizeof(float));
+    if (request_.ages && first + count <= std::ssize(edges_.times))
+      pages.add(edges_.times.data() + first,
+                static_cast<std::size_t>(count) * sizeof(std::int64_t));
   }
 
   void add_list(page_requests& pages, std::size_t i, std::int64_t begin,
@@ -115,11 +119,11 @@ private:
       return;
     }
     positions_.resize(static_cast<std::size_t>(request_.rule.fanout));
-    draw_positions(
-      {request_.time.key_of(request_.key, i),
-       static_cast<std::uint64_t>(nodes_.original(id)),
-       draw_middle(request_.hop, request_.edge_type)},
-      static_cast<std::uint32_t>(left), request_.rule.kind, positions_);
+    draw_positions({request_.time.key_of(request_.key, i),
+                    static_cast<std::uint64_t>(nodes_.original(id)),
+                    draw_middle(request_.hop, request_.edge_type)},
+                   static_cast<std::uint32_t>(left), request_.rule.kind,
+                   positions_);
     for (auto position : positions_)
       add_elements(pages, begin + whole_position(skips_, position), 1);
   }
@@ -167,25 +171,27 @@ neighbour_request piece(const neighbour_request& whole, std::size_t from) {
 /// same time.
 result<void> sample_pieces(const shard& part, const neighbour_request& request,
                            neighbour_reply& out) {
-  neighbour_reply some{pod_vector<std::int32_t>{out.counts.pool()},
-                       pod_vector<std::byte>{out.sources.pool()}, false,
-                       pod_vector<edge_id>{out.edge_ids.pool()},
-                       pod_vector<float>{out.weights.pool()}};
+  auto some = neighbour_reply::in(out.counts.pool());
   // Before it is cut, which would lose what is about no destination.
   GRAPHMILL_TRYV(request.excluded.check(request.destinations.size()));
   GRAPHMILL_TRYV(request.time.check(request.destinations.size()));
   request_pages(part, piece(request, 0));
   request_pages(part, piece(request, asked_ahead));
   GRAPHMILL_TRYV(sample_neighbours(part, piece(request, 0), out));
-  for (auto at = asked_ahead; at < request.destinations.size();
-       at += asked_ahead) {
+  for (auto at = asked_ahead;
+       at < request.destinations.size() && !out.too_large; at += asked_ahead) {
     request_pages(part, piece(request, at + asked_ahead));
-    GRAPHMILL_TRYV(sample_neighbours(part, piece(request, at), some));
-    out.counts.append(some.counts.span());
-    out.sources.append(some.sources.span());
-    out.edge_ids.append(some.edge_ids.span());
-    out.weights.append(some.weights.span());
-    out.places.append(some.places.span());
+    auto next = piece(request, at);
+    next.most -= std::ssize(out.sources.span()) / (out.wide ? 8 : 4);
+    GRAPHMILL_TRYV(sample_neighbours(part, next, some));
+    out.too_large = some.too_large;
+    out.append(some);
+  }
+  if (out.too_large) {
+    out.sources.clear();
+    out.edge_ids.clear();
+    out.weights.clear();
+    out.places.clear();
   }
   return ok();
 }

@@ -43,7 +43,8 @@ constexpr float from_half(std::uint16_t half) {
     wide | static_cast<std::uint32_t>(half & 0x8000u) << 16);
 }
 
-/// The least magnitude that `to_half` makes infinite.
+/// The least magnitude that `to_half` makes infinite: the middle between 65504,
+/// the largest float16, and the next step.
 inline constexpr float half_overflow = 65520;
 
 /// `from_half(to_half(value))` of values below `half_overflow`; of others

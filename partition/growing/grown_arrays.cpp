@@ -170,28 +170,21 @@ private:
   std::vector<std::byte> pending_;
 };
 
-array_form form_of(const npy_array& array) {
-  return {array.type(),
-          {array.shape().begin() + (array.shape().empty() ? 0 : 1),
-           array.shape().end()}};
-}
-
 /// Writes an array with a row for each edge.
 /// @param more Null: nothing is new.
 result<void> write_by_edge(const list_pairs& lists, const npy_array& before,
                            const npy_array* more, const fs::path& to) {
-  const auto form = form_of(before);
   if (more != nullptr
       && (more->type() != before.type()
-          || form_of(*more).row_shape != form.row_shape))
+          || more->row_shape() != before.row_shape()))
     return fail(ec::invalid_data, "{} and {} have other rows",
                 before.path().string(), more->path().string());
-  std::size_t width = size_of(form.type);
-  for (const auto extent : form.row_shape)
-    width *= static_cast<std::size_t>(extent);
-  GRAPHMILL_TRY(auto out, piece_writer::create(to, form));
+  const auto width = before.row_bytes();
+  GRAPHMILL_TRY(auto out,
+                piece_writer::create(to, {before.type(), before.row_shape()}));
   const auto visit = [&](bool newer, std::int64_t begin, std::int64_t count) {
-    return out.append(bytes_of(newer ? *more : before)
+    return out.append((newer ? *more : before)
+                        .bytes()
                         .subspan(static_cast<std::size_t>(begin) * width,
                                  static_cast<std::size_t>(count) * width));
   };
@@ -291,11 +284,6 @@ result<void> write_sums(std::int64_t sources, std::string_view name,
 
 } // namespace
 
-std::span<const std::byte> bytes_of(const npy_array& array) {
-  return {array.data(),
-          static_cast<std::size_t>(array.size()) * size_of(array.type())};
-}
-
 result<void> take_file(const fs::path& from, const fs::path& to) {
   std::error_code failed;
   fs::create_hard_link(from, to, failed);
@@ -311,10 +299,11 @@ result<void> write_longer(const npy_array* before, const array_form& like,
                           std::span<const std::byte> more, const fs::path& to) {
   if (before != nullptr && more.empty())
     return take_file(before->path(), to);
-  const auto form = before != nullptr ? form_of(*before) : like;
+  const auto form =
+    before == nullptr ? like : array_form{before->type(), before->row_shape()};
   GRAPHMILL_TRY(auto out, npy_writer::create(to, form.type, form.row_shape));
   if (before != nullptr)
-    GRAPHMILL_TRYV(append_blocks(out, bytes_of(*before)));
+    GRAPHMILL_TRYV(append_blocks(out, before->bytes()));
   GRAPHMILL_TRYV(append_blocks(out, more));
   return out.finish();
 }

@@ -12,36 +12,36 @@
 
 namespace graphmill {
 
-// Arrays of a dataset that has grown: what was there, and behind it what is
-// new. Nothing here keeps more in memory than a few megabytes.
+// Writes arrays of a dataset that grows: the elements that were there, and
+// behind them the new ones. A few megabytes at a time are in memory.
 
-/// The same file under a new name: a second name where the file system has
-/// these, else a copy. No dataset changes a file that is there.
+/// Gives a file a second name, or copies it where the file system has no second
+/// names. Both stay as they are, for no dataset changes its files.
 result<void> take_file(const std::filesystem::path& from,
                        const std::filesystem::path& to);
 
-/// An array, and behind it `more` bytes of elements of its type. Without any,
-/// takes the file.
-/// @param before May be null; then `like` says what the array is.
+/// Elements of an array.
 struct array_form {
   dtype type = dtype::float32;
-  std::vector<std::int64_t> row_shape{};
+  std::vector<std::int64_t> row_shape{}; ///< Of each row; empty: one element.
 };
+
+/// Writes an array and, behind it, more rows. Without any, takes the file.
+/// @param before Null: there is none, and rows are as `like` says.
+/// @param more The bytes of the new rows.
 result<void> write_longer(const npy_array* before, const array_form& like,
                           std::span<const std::byte> more,
                           const std::filesystem::path& to);
 
-/// The same with each number of `more` greater by `shift`.
+/// The same of ids, or positions, with `shift` added to each new one.
 result<void> write_longer_ids(const npy_array* before,
                               std::span<const std::int64_t> more,
                               std::int64_t shift,
                               const std::filesystem::path& to);
 
-/// The elements of an array.
-std::span<const std::byte> bytes_of(const npy_array& array);
-
-/// Edges of one type that a dataset has, and new ones. The new lists may be
-/// more than those that were there. Borrows both.
+/// Edges of one type that a dataset has, and new ones. Each has a list of edges
+/// for each destination that it knows, and the new ones may know more. Borrows
+/// both.
 struct grown_edges {
   const dataset::edge_arrays& before;
   const dataset::edge_arrays* more = nullptr; ///< Null: there are none.
@@ -49,11 +49,14 @@ struct grown_edges {
   std::int64_t sources = 0;
 };
 
-/// Writes lists that each have the old edges and then the new ones, or all of
-/// them by their times, degrees, and, if edges have them, times, weights with
-/// their sums, and features. Completes
-/// `about`: count, largest degree, and width of ids.
+/// Writes a list for each destination, and degrees; if edges have them, also
+/// times, weights with their sums, and features. A list has its old edges and
+/// then its new ones. With times it ascends, and of equal times the old edges
+/// come first.
+/// @param name Of the type, for errors.
 /// @param folder Of the type; it exists.
+/// @param about Gets the number of edges, the largest degree, and the width of
+/// ids.
 result<void> write_grown_edges(const grown_edges& edges, std::string_view name,
                                const std::filesystem::path& folder,
                                edge_type_info& about);

@@ -32,21 +32,11 @@ namespace {
 constexpr const char* growth_name = "growth.json";
 constexpr std::size_t largest_growth = std::size_t{1} << 24;
 constexpr std::size_t largest_import_record = std::size_t{1} << 28;
-constexpr const char* ids_name = "ids.txt";
 
 /// What stands in a dataset's folder and stays as it is.
 constexpr std::array kept_names{"columns.json", "original_names.json",
                                 "rejected_rows.csv"};
 constexpr std::string_view meaning_name = "features.json";
-
-/// The end of the name of a file of a label set: ".<set>.npy", or ".npy".
-std::string end_for(std::string_view set) {
-  return set.empty() ? ".npy" : fmt::format(".{}.npy", set);
-}
-
-std::string splits_file(split which, std::string_view set) {
-  return std::string{file_stem(which)} + end_for(set);
-}
 
 /// Names that may stand in the folder of a node type.
 std::set<std::string> node_files(const node_type_info& type) {
@@ -55,12 +45,12 @@ std::set<std::string> node_files(const node_type_info& type) {
                             sparse_indptr_file,
                             sparse_indices_file,
                             sparse_values_file,
-                            ids_name,
+                            ids_file,
                             std::string{meaning_name}};
   const auto add_set = [&out](std::string_view set) {
-    out.insert("labels" + end_for(set));
+    out.insert(labels_file(set));
     for (const auto which : all_splits)
-      out.insert(splits_file(which, set));
+      out.insert(seeds_file(which, set));
   };
   add_set("");
   for (const auto& set : type.label_sets)
@@ -198,7 +188,7 @@ result<void> grower::add_labels(std::string_view set,
       bytes = unknown_labels(shown.labels, shown.class_count,
                              shown.count - more.count());
     if (fresh != nullptr) {
-      const auto known = bytes_of(*fresh);
+      const auto known = fresh->bytes();
       bytes.insert(bytes.end(), known.begin(), known.end());
     } else {
       const auto none =
@@ -207,7 +197,7 @@ result<void> grower::add_labels(std::string_view set,
     }
     GRAPHMILL_TRYV(write_longer(old,
                                 labels_form(shown.labels, shown.class_count),
-                                bytes, to / ("labels" + end_for(set))));
+                                bytes, to / labels_file(set)));
   }
   for (const auto which : all_splits) {
     const auto s = static_cast<std::size_t>(which);
@@ -219,7 +209,7 @@ result<void> grower::add_labels(std::string_view set,
     if (ids == nullptr && seeds.empty())
       continue;
     GRAPHMILL_TRYV(write_longer_ids(ids, seeds, shown.count - more.count(),
-                                    to / splits_file(which, set)));
+                                    to / seeds_file(which, set)));
     counts[s] += std::ssize(seeds);
   }
   return ok();
@@ -237,7 +227,7 @@ result<void> grower::add_sparse(node_type_id type,
   }
   const auto bytes_after = [&](const npy_array dataset::sparse_arrays::*part) {
     return more.count() == 0 ? std::span<const std::byte>{}
-                             : bytes_of(*more.arrays->sparse.*part);
+                             : (*more.arrays->sparse.*part).bytes();
   };
   GRAPHMILL_TRYV(write_longer_ids(&before.indptr, rows, about.feature_entries,
                                   to / sparse_indptr_file));
@@ -271,7 +261,7 @@ result<void> grower::add_features(node_type_id type,
     return add_sparse(type, more, to);
   return write_longer(&*before_.nodes(type).features, {},
                       more.count() == 0 ? std::span<const std::byte>{}
-                                        : bytes_of(*more.arrays->features),
+                                        : more.arrays->features->bytes(),
                       to / features_file);
 }
 
@@ -279,31 +269,31 @@ result<void> grower::add_ids(node_type_id type, const new_nodes_of_type& more,
                              const fs::path& to) const {
   const auto from = node_folder(before_.folder(), before_.info(), type);
   std::error_code failed;
-  if (!fs::exists(from / ids_name, failed))
+  if (!fs::exists(from / ids_file, failed))
     return ok();
   if (more.count() == 0)
-    return take_file(from / ids_name, to / ids_name);
-  const auto fresh = nodes_.folder() / "nodes" / more.info->name / ids_name;
+    return take_file(from / ids_file, to / ids_file);
+  const auto fresh = nodes_.folder() / "nodes" / more.info->name / ids_file;
   if (!fs::exists(fresh, failed))
     return fail(
       ec::invalid_argument,
       "nodes of type {} have ids, and the new ones are given without; "
       "append them as text tables",
       more.info->name);
-  fs::copy_file(from / ids_name, to / ids_name, failed);
+  fs::copy_file(from / ids_file, to / ids_file, failed);
   if (failed)
     return fail_errno(failed.value(), "cannot copy {}",
-                      (from / ids_name).string());
+                      (from / ids_file).string());
   GRAPHMILL_TRY(const auto text,
                 read_text(fresh, std::numeric_limits<std::size_t>::max()));
-  GRAPHMILL_TRY(const auto file, open_file(to / ids_name, O_WRONLY | O_APPEND));
+  GRAPHMILL_TRY(const auto file, open_file(to / ids_file, O_WRONLY | O_APPEND));
   // Other programs may end the last line without a line break.
-  std::ifstream last{from / ids_name, std::ios::binary};
+  std::ifstream last{from / ids_file, std::ios::binary};
   if (last.seekg(-1, std::ios::end) && last.get() != '\n')
     GRAPHMILL_TRYV(write_all(file.get(),
                              std::as_bytes(std::span{std::string_view{"\n"}}),
-                             to / ids_name));
-  return write_all(file.get(), std::as_bytes(std::span{text}), to / ids_name);
+                             to / ids_file));
+  return write_all(file.get(), std::as_bytes(std::span{text}), to / ids_file);
 }
 
 result<void> grower::add_nodes(node_type_id type) {
@@ -318,9 +308,8 @@ result<void> grower::add_nodes(node_type_id type) {
     if (more.count() > 0 && !more.arrays->times)
       return other_shape(about.name, "times");
     GRAPHMILL_TRYV(write_longer(&*before.times, {},
-                                more.count() == 0
-                                  ? std::span<const std::byte>{}
-                                  : bytes_of(*more.arrays->times),
+                                more.count() == 0 ? std::span<const std::byte>{}
+                                                  : more.arrays->times->bytes(),
                                 to / times_file));
   }
   GRAPHMILL_TRYV(add_labels("", about, before, more, to, about.split_counts));
@@ -469,19 +458,25 @@ result<std::vector<growth>> read_growth(const fs::path& folder) {
     return step.is_object() ? integer_of(step.value(key, nlohmann::json{}))
                             : std::nullopt;
   };
+  const auto damaged = [&path] {
+    return fail(ec::invalid_data,
+                "{} is damaged: copy it again, or import all tables again",
+                path.string());
+  };
+  if (!record->is_array())
+    return damaged();
   std::vector<growth> out;
   for (const auto& step : record.value()) {
     const auto nodes = number_in(step, "nodes");
     const auto edges = number_in(step, "edges");
-    if (!nodes || !edges || !step.contains("before")
-        || !step["before"].is_string())
-      return fail(ec::invalid_data,
-                  "{} is damaged: copy it again, or import "
-                  "all tables again",
-                  path.string());
+    if (!nodes || !edges)
+      return damaged();
+    const auto before = step.value("before", nlohmann::json{});
     const auto drops = step.value("drops_self_loops", nlohmann::json{});
-    out.push_back({step["before"].get<std::string>(), *nodes, *edges,
-                   drops.is_boolean() && drops.get<bool>()});
+    if (!before.is_string() || !drops.is_boolean())
+      return damaged();
+    out.push_back(
+      {before.get<std::string>(), *nodes, *edges, drops.get<bool>()});
   }
   return out;
 }
@@ -565,8 +560,9 @@ result<void> expect_growable(const dataset& data) {
   if (!info.tasks.empty())
     return fail(ec::invalid_argument,
                 "{} has the task {} of edges, whose rows would have to be "
-                "chosen anew: import all tables again",
-                where, info.tasks.front().name);
+                "chosen anew: import all tables again, old and new; after "
+                "import csv, --like {} keeps categories, means and classes",
+                where, info.tasks.front().name, where);
   if (info.digest.empty())
     return fail(ec::invalid_argument,
                 "{} has no digest, so damage to it could not be told from what "

@@ -1,9 +1,7 @@
 #include "partition/growing/new_arrays.hpp"
 
 #include "partition/dataset/meaning/feature_meaning.hpp"
-#include "partition/dataset/meaning/type_name.hpp"
 #include "partition/files/npy/npy.hpp"
-#include "partition/growing/grown_arrays.hpp"
 #include "partition/growing/grown_dataset.hpp"
 #include "partition/importers/npy/npy_values.hpp"
 #include "partition/importers/reverse.hpp"
@@ -71,8 +69,7 @@ result<void> check_rows_of(const node_type_info& type, const npy_array& rows) {
                 rows.path().string(), type.name,
                 width == 0 ? "have no features to tell their number by"
                            : "have sparse features");
-  if (shape.empty() || shape.size() > 2
-      || (shape.size() == 2 ? shape[1] : 1) != width)
+  if (shape.empty() || shape.size() > 2 || columns_of(rows) != width)
     return fail(ec::invalid_argument,
                 "{}: rows of {} features are expected, as other nodes of "
                 "type {} have",
@@ -157,14 +154,13 @@ result<void> copy_ends(const npy_array& ends, edge_type_id type,
 std::optional<edge_type_id> reverse_of(const dataset& data, edge_type_id type) {
   const auto& types = data.info().edge_types;
   const auto& about = types[static_cast<std::size_t>(type)];
-  const auto name = "rev_" + about.name;
+  const auto name = reverse_name(about.name);
   const auto are_same = [](const npy_array& one, const npy_array& other) {
-    return std::ranges::equal(bytes_of(one), bytes_of(other));
+    return std::ranges::equal(one.bytes(), other.bytes());
   };
   for (edge_type_id i = 0; i < std::ssize(types); ++i)
     if (const auto& other = types[static_cast<std::size_t>(i)];
-        (other.name == name || other.name == type_name_for(name))
-        && other.source == about.destination
+        other.name == name && other.source == about.destination
         && other.destination == about.source
         && are_same(data.edges(i).in_degrees, data.edges(type).out_degrees)
         && are_same(data.edges(i).out_degrees, data.edges(type).in_degrees))

@@ -78,6 +78,17 @@ task_rows deal_edges_by_time(const edge_split_request& request,
 
 } // namespace
 
+std::string name_of(const edge_task_request& task) {
+  return task.name.empty() ? std::string{traits_of(task.kind).name} : task.name;
+}
+
+std::string names_of(const std::vector<edge_task_request>& tasks) {
+  std::string out;
+  for (const auto& task : tasks)
+    out += (out.empty() ? "" : ", ") + name_of(task);
+  return out;
+}
+
 result<task_rows> split_edges(const edge_split_request& request,
                               std::span<const task_edge> edges,
                               const std::vector<bool>& symmetric) {

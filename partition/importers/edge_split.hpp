@@ -28,15 +28,21 @@ struct edge_split_request {
 
 /// A task of edges that is made while importing.
 struct edge_task_request {
-  std::string name; ///< Empty: the word of its kind.
+  std::string name{}; ///< Empty: the word of its kind.
   edge_task_kind kind = edge_task_kind::link;
   /// Full or middle names; empty: all edge types of the source.
-  std::vector<std::string> edge_types;
+  std::vector<std::string> edge_types{};
   /// Without it the source says the split of each edge.
   std::optional<edge_split_request> split{};
   bool timed = false;
   bool weighted = false;
 };
+
+/// What a task is called.
+std::string name_of(const edge_task_request& task);
+
+/// The names of tasks, for sentences.
+std::string names_of(const std::vector<edge_task_request>& tasks);
 
 /// Splits edges by shares. By chance, sizes are as `keyed_split` has them, of
 /// edges or of pairs. By time, training has the edges up to the quantile of

@@ -29,9 +29,18 @@ std::string rounded_integer_text(std::string_view integer);
 /// if it has a point, which may separate thousands.
 result<std::string> with_decimal_point(std::string_view text);
 
-/// What an error says behind a text that is no number but has a comma, if
-/// commas are not read as decimal ones.
-inline constexpr std::string_view decimal_comma_hint =
-  "; if a comma stands before the fraction, say --decimal comma";
+/// Whether marks may separate the thousands of a number: 1,234 or 1,234,567.89.
+/// @param point What stands before the fraction.
+bool has_thousands(std::string_view text, char mark = ',', char point = '.');
+
+/// How a decimal comma is asked for, unless a columns file says it.
+inline constexpr std::string_view decimal_flag = "--decimal comma";
+
+/// What an error says behind a text that is no number, such as "; take the plus
+/// sign out". Empty: nothing that helps is known.
+/// @param decimal How a decimal comma is asked for. Empty: commas are read as
+/// such.
+std::string number_hint(std::string_view text,
+                        std::string_view decimal = decimal_flag);
 
 } // namespace graphmill

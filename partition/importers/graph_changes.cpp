@@ -48,11 +48,23 @@ result<std::vector<bool>> undirected_types(const dataset_info& info,
 }
 
 /// Which rule leaves one edge of a pair, if the given one leaves all.
-/// @param timed The writer fails on any other edge of a pair, whatever it weighs.
+/// @param timed The writer fails on any other edge of a pair, whatever it
+/// weighs.
 duplicate_edges once(duplicate_edges rule, bool timed) {
   if (timed)
     return duplicate_edges::drop;
   return rule == duplicate_edges::keep ? duplicate_edges::match : rule;
+}
+
+bool drops_equal_rows(const graph_changes& changes) {
+  return changes.equal_rows_dropped
+         && changes.duplicates == duplicate_edges::drop;
+}
+
+/// What becomes of edges with the same ends, of a type that has times or none.
+duplicate_edges rule_of(const graph_changes& changes, bool timed) {
+  return timed && drops_equal_rows(changes) ? duplicate_edges::keep
+                                            : changes.duplicates;
 }
 
 /// Edges with times are events. Fails if one of them is to take the place of
@@ -61,7 +73,8 @@ duplicate_edges once(duplicate_edges rule, bool timed) {
 result<void> keep_timed_edges(const dataset_info& info, edge_type_id type,
                               const graph_changes& changes) {
   if (!info.edge_types[static_cast<std::size_t>(type)].timed
-      || changes.duplicates == duplicate_edges::keep)
+      || changes.duplicates == duplicate_edges::keep
+      || drops_equal_rows(changes))
     return ok();
   return fail(ec::invalid_argument,
               "--duplicates {}: edges of {} have times of their own, and those "
@@ -87,7 +100,7 @@ result<edge_plan> plan_edges(dataset_info& info, bool reverse,
        .drop_self_loops = changes.drop_self_loops,
        .duplicates = undirected[i]
                        ? once(changes.duplicates, info.edge_types[i].timed)
-                       : changes.duplicates});
+                       : rule_of(changes, info.edge_types[i].timed)});
   if (!reverse)
     return plan;
   if (std::ranges::count(undirected, false) == 0)
@@ -97,9 +110,10 @@ result<edge_plan> plan_edges(dataset_info& info, bool reverse,
   for (std::size_t i = 0; i < undirected.size(); ++i)
     if (!undirected[i]) {
       plan.reverse[i] = add_reverse_type(info, static_cast<edge_type_id>(i));
-      plan.rules.push_back({.both_ways = false,
-                            .drop_self_loops = changes.drop_self_loops,
-                            .duplicates = changes.duplicates});
+      plan.rules.push_back(
+        {.both_ways = false,
+         .drop_self_loops = changes.drop_self_loops,
+         .duplicates = rule_of(changes, info.edge_types[i].timed)});
     }
   return plan;
 }
@@ -110,9 +124,10 @@ namespace {
 std::optional<edge_type_id> reverse_by_name(const dataset_info& info,
                                             edge_type_id of, std::size_t most) {
   const auto& type = info.edge_types[static_cast<std::size_t>(of)];
+  const auto name = reverse_name(type.name);
   for (std::size_t i = 0; i < most; ++i) {
     const auto& other = info.edge_types[i];
-    if (other.name == "rev_" + type.name && other.source == type.destination
+    if (other.name == name && other.source == type.destination
         && other.destination == type.source)
       return static_cast<edge_type_id>(i);
   }
@@ -123,9 +138,15 @@ std::optional<edge_type_id> reverse_by_name(const dataset_info& info,
 
 result<void> declare_task(dataset_info& info, const edge_plan& plan,
                           const edge_task_request& request) {
+  const auto name = name_of(request);
+  if (std::ranges::find(info.tasks, name, &edge_task_info::name)
+      != info.tasks.end())
+    return fail(ec::invalid_argument,
+                "--task-kind: two tasks are called {}; give each a name: "
+                "--task-kind NAME={}",
+                name, traits_of(request.kind).name);
   auto& task = info.tasks.emplace_back();
-  task.name =
-    request.name.empty() ? traits_of(request.kind).name : request.name;
+  task.name = name;
   task.kind = request.kind;
   task.timed = request.timed;
   task.weighted = request.weighted;
@@ -185,8 +206,7 @@ result<std::vector<row_norm>> norms_of(const dataset_info& info, row_norm all,
     if (const auto edges = info.find_edge_type(name); !type && edges) {
       if (info.edge_types[static_cast<std::size_t>(*edges)].feature_width == 0)
         return fail(ec::invalid_argument,
-                    "--normalise: edges of type \"{}\" have no features",
-                    name);
+                    "--normalise: edges of type \"{}\" have no features", name);
       continue;
     }
     if (!type)
@@ -251,8 +271,8 @@ result<void> check_split(const split_request& request,
       && std::ssize(times) != std::ssize(labels))
     return fail(ec::invalid_argument,
                 "--split by time: nothing says the times of nodes of type {}; "
-                "csv takes them from a column (--time COLUMN), npy from "
-                "time.npy",
+                "csv takes them from a column (--time COLUMN, or --node-time), "
+                "npy from time.npy",
                 type.name);
   const auto bad = std::ranges::find_if_not(
     times, [](double time) { return std::isfinite(time); });
@@ -327,9 +347,8 @@ result<planned_import> begin_import(const std::filesystem::path& folder,
   if (changes.sparse) {
     GRAPHMILL_TRYV(declare_sparse(info, norms));
   }
-  if (changes.task) {
-    GRAPHMILL_TRYV(declare_task(info, edges, *changes.task));
-  }
+  for (const auto& task : changes.tasks)
+    GRAPHMILL_TRYV(declare_task(info, edges, task));
   GRAPHMILL_TRY(auto writer,
                 dataset_writer::create(folder, info,
                                        {.on_progress = on_progress,
@@ -338,6 +357,43 @@ result<planned_import> begin_import(const std::filesystem::path& folder,
                                         .needs_seeds = needs_seeds}));
   return planned_import{std::move(info), std::move(norms), std::move(edges),
                         std::move(writer)};
+}
+
+void note_tasks(const dataset_writer& writer, const dataset_info& info,
+                const graph_changes& changes, const note_callback& on_note) {
+  for (std::size_t t = 0; t < info.tasks.size(); ++t) {
+    const auto& task = info.tasks[t];
+    const auto& lost = writer.unlabelled()[t];
+    const auto edges = [](std::int64_t count) {
+      return pluralized(count, "edge");
+    };
+    for (const auto which : all_splits)
+      if (const auto count = lost.of_splits[static_cast<std::size_t>(which)];
+          count > 0)
+        tell_note(on_note,
+                  "task {}: {} of the {} split without a label left out: no "
+                  "rows, but messages in all phases",
+                  task.name, edges(count), file_stem(which));
+    if (task.unlabelled > 0)
+      tell_note(on_note,
+                "task {}: {} of the test split without a label kept: predict "
+                "--split test predicts them, and no metric counts them",
+                task.name, edges(task.unlabelled));
+    if (lost.others > 0)
+      tell_note(on_note,
+                "task {}: {} without a label in no split; splits of the source "
+                "(--task-split, edge_split.npy) can put them into test, to be "
+                "predicted",
+                task.name, edges(lost.others));
+    const auto& split = changes.tasks[t].split;
+    if (split && split->order != edge_order::time && task.timed)
+      tell_note(
+        on_note,
+        "task {}: its edges have times and are split by chance, so that "
+        "some of the training are later than some of the test; --by "
+        "time trains on the oldest",
+        task.name);
+  }
 }
 
 void note_dropped(const dataset_writer& writer, const dataset_info& info,

@@ -43,12 +43,15 @@ struct graph_changes {
   /// As `edge_rules` has it. Of undirected edge types none are kept: unless
   /// this says otherwise, the weights of a pair must be the same.
   duplicate_edges duplicates = duplicate_edges::keep;
+  /// Of edges with times the importer drops rows that are equal, and so those
+  /// that are left are no duplicates.
+  bool equal_rows_dropped = false;
   std::optional<split_request> split;
   /// Of node and edge types by name; other node types are scaled as the
   /// importer's `normalise`, and other edge types not at all.
   std::vector<std::pair<std::string, row_norm>> normalise;
   bool sparse = false; ///< Store features of all types without zeros.
-  std::optional<edge_task_request> task{}; ///< Of edges.
+  std::vector<edge_task_request> tasks{}; ///< Of edges.
 };
 
 /// What has been declared of edges for a writer.
@@ -65,9 +68,9 @@ result<edge_plan> plan_edges(dataset_info& info, bool reverse,
                              const graph_changes& changes);
 
 /// Declares a task of edges. Its reverse types are those that the plan adds, an
-/// undirected type itself, one of the source called rev_<name>, and with a
+/// undirected type itself, one of the source called `reverse_name`, and with a
 /// split by pairs a type itself if it joins nodes of one type. Fails if an edge
-/// type is not there.
+/// type is not there, or another task has the name.
 /// @param info As planned.
 result<void> declare_task(dataset_info& info, const edge_plan& plan,
                           const edge_task_request& request);
@@ -91,8 +94,8 @@ result<std::vector<row_norm>> norms_of(const dataset_info& info, row_norm all,
 row_norm edge_norm_of(const dataset_info& info, edge_type_id type,
                       const graph_changes& changes);
 
-/// Declares the features of all node types as sparse. Fails if nobody has any, or if
-/// they are standardised, which makes a value of each zero.
+/// Declares the features of all node types as sparse. Fails if nobody has any,
+/// or if they are standardised, which makes a value of each zero.
 /// @param norms By node type.
 result<void> declare_sparse(dataset_info& info,
                             std::span<const row_norm> norms);
@@ -136,6 +139,12 @@ result<planned_import> begin_import(const std::filesystem::path& folder,
                                     const progress_callback& on_progress,
                                     node_namer name_of = {},
                                     bool needs_seeds = true);
+
+/// Notes of tasks, after the `finish` of a writer, how many edges have no
+/// label, by split, and whether edges with times are split by chance.
+/// @param info As `finish` gives it.
+void note_tasks(const dataset_writer& writer, const dataset_info& info,
+                const graph_changes& changes, const note_callback& on_note);
 
 /// Notes how many edges a writer has dropped, after its `finish`.
 void note_dropped(const dataset_writer& writer, const dataset_info& info,

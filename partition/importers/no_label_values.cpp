@@ -45,10 +45,10 @@ void no_label_values::note_unused(const unlabelled_nodes& found,
 }
 
 void note_unlabelled(const unlabelled_nodes& found, std::string_view where,
-                     const note_callback& on_note) {
+                     const note_callback& on_note, std::string_view what) {
   for (const auto& [label, nodes] : found)
     tell_note(on_note, "{}: label {} of {} says that no label is known", where,
-              label, pluralized(nodes, "node"));
+              label, pluralized(nodes, what));
 }
 
 std::int64_t drop_unlabelled(split_ids& seeds,

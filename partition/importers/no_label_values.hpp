@@ -40,9 +40,10 @@ private:
 };
 
 /// Notes which labels stand for none, and of how many nodes.
-/// @param where A file, or a label set.
+/// @param where A file, a label set or a task. @param what Has labels.
 void note_unlabelled(const unlabelled_nodes& found, std::string_view where,
-                     const note_callback& on_note);
+                     const note_callback& on_note,
+                     std::string_view what = "node");
 
 /// Leaves out the seeds without a label.
 /// @param labels [nodes] Below 0: none.

@@ -8,15 +8,10 @@
 
 namespace graphmill {
 
-namespace {
-
-/// A derived name has room for what stands before it.
 std::string reverse_name(const std::string& name) {
   auto reverse = "rev_" + name;
   return check_name(reverse, "") ? reverse : type_name_for(reverse);
 }
-
-} // namespace
 
 edge_type_id add_reverse_type(dataset_info& info, edge_type_id of) {
   // A copy, for the list may move to other memory when it grows.

@@ -6,16 +6,20 @@
 #include "partition/writing/dataset_writer.hpp"
 
 #include <span>
+#include <string>
 
 namespace graphmill {
 
+/// What the reverse of an edge type is called: "rev_<name>", or a name derived
+/// from that where it would be too long.
+std::string reverse_name(const std::string& name);
+
 /// Appends the reverse of a declared edge type, as below.
-/// @returns its id. Its name is `type_name_for` "rev_<name>", which differs
-/// from that only where it would be too long.
+/// @returns its id.
 edge_type_id add_reverse_type(dataset_info& info, edge_type_id of);
 
-/// Appends the reverse of each declared edge type: `rev_<name>` from its
-/// destinations to its sources. The reverse of type t of n is type n + t.
+/// Appends the reverse of each declared edge type, from its destinations to its
+/// sources. The reverse of type t of n is type n + t.
 /// @param info The dataset before a `dataset_writer` is made for it, which
 /// declares all types up front.
 void add_reverse_types(dataset_info& info);

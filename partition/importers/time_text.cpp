@@ -128,7 +128,17 @@ std::string iso_text(std::int64_t time) {
   return out + "Z";
 }
 
-std::optional<std::int64_t> iso_time(std::string_view text) {
+/// A time of ISO 8601, and what it says besides.
+struct iso_reading {
+  std::int64_t time = 0;
+  std::string_view form;
+};
+
+constexpr std::string_view iso_date = "ISO 8601 dates";
+constexpr std::string_view iso_local = "ISO 8601 without a zone, as UTC";
+constexpr std::string_view iso_zoned = "ISO 8601 with a zone";
+
+std::optional<iso_reading> iso_time(std::string_view text) {
   cursor at{text};
   const auto year = at.digits(4);
   const auto dash = at.one_of("-");
@@ -143,11 +153,51 @@ std::optional<std::int64_t> iso_time(std::string_view text) {
   const auto days =
     std::chrono::sys_days{date}.time_since_epoch().count() * 86'400 * second;
   if (at.done())
-    return days;
+    return iso_reading{days, iso_date};
   if (!at.one_of("T "))
     return std::nullopt;
   const auto time = clock_time(at);
-  return time ? std::optional{days + *time} : std::nullopt;
+  if (!time)
+    return std::nullopt;
+  const auto zone =
+    text.find_first_of("Z+-", std::string_view{"2024-05-01"}.size());
+  return iso_reading{days + *time, zone == text.npos ? iso_local : iso_zoned};
+}
+
+/// How ISO 8601 is to be written that is almost read; empty: it is something
+/// else.
+std::string iso_advice(std::string_view text) {
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  if (const auto point = text.find_first_of(".,"); point != text.npos) {
+    const auto digits = text.substr(point + 1);
+    const auto end = std::ranges::find_if_not(digits, is_digit);
+    const auto count = static_cast<std::size_t>(end - digits.begin());
+    const auto rounded = fmt::format(
+      "{}{}", text.substr(0, point + 1 + std::min(count, most_digits)),
+      digits.substr(count));
+    if (count > most_digits && iso_time(rounded))
+      return fmt::format("has a fraction finer than a microsecond; round it to "
+                         "{} digits, such as {}",
+                         most_digits, rounded);
+  }
+  // 20240501T064100Z, with all digits of the time of day or without seconds.
+  constexpr std::size_t date = 8;
+  const auto mark = text.find('T');
+  if (mark != date || text.size() < date + 5)
+    return {};
+  auto clock = text.substr(date + 1);
+  const auto digits = static_cast<std::size_t>(
+    std::ranges::find_if_not(clock, is_digit) - clock.begin());
+  auto whole =
+    fmt::format("{}-{}-{}T{}:{}", text.substr(0, 4), text.substr(4, 2),
+                text.substr(6, 2), clock.substr(0, 2), clock.substr(2, 2));
+  if (digits == 6)
+    whole += fmt::format(":{}", clock.substr(4, 2));
+  whole += clock.substr(std::min(digits, clock.size()));
+  if ((digits != 4 && digits != 6) || !iso_time(whole))
+    return {};
+  return fmt::format("is ISO 8601 without dashes and colons; write it as {}",
+                     whole);
 }
 
 /// What a whole number counts, by its size: from 1973 to 5138.
@@ -163,8 +213,23 @@ std::optional<time_unit> unit_by_size(std::int64_t value) {
   return std::nullopt;
 }
 
-/// Whether digits may be a calendar date of 1900 to 2099, with or without a time
-/// of day, such as 20240501 or 20240501083000.
+/// The date that a day of a spreadsheet is, if it is one of 1954 to 2118;
+/// empty: it is none.
+std::string spreadsheet_day(std::int64_t day) {
+  constexpr std::int64_t first = 20'000;
+  constexpr std::int64_t last = 80'000;
+  constexpr std::int64_t day_of_1970 = 25'569;
+  if (day < first || day >= last)
+    return {};
+  const std::chrono::year_month_day date{
+    std::chrono::sys_days{std::chrono::days{day - day_of_1970}}};
+  return fmt::format("{:04}-{:02}-{:02}", static_cast<int>(date.year()),
+                     static_cast<unsigned>(date.month()),
+                     static_cast<unsigned>(date.day()));
+}
+
+/// Whether digits may be a calendar date of 1900 to 2099, with or without a
+/// time of day, such as 20240501 or 20240501083000.
 bool is_calendar_date(std::string_view digits) {
   const auto size = digits.size();
   if (size != 8 && size != 10 && size != 12 && size != 14)
@@ -193,6 +258,12 @@ std::string_view name_of(time_unit unit) {
   return names[static_cast<std::size_t>(unit)];
 }
 
+/// The word of --time-unit.
+std::string_view unit_word(time_unit unit) {
+  constexpr std::array<std::string_view, 5> words{"", "s", "ms", "us", "step"};
+  return words[static_cast<std::size_t>(unit)];
+}
+
 std::int64_t factor_of(time_unit unit) {
   return unit == time_unit::seconds        ? second
          : unit == time_unit::milliseconds ? 1000
@@ -214,11 +285,12 @@ result<void> time_text_reader::take_form(std::string_view form,
     first_ = printable(std::string{text});
   }
   if (form_ != form)
-    return bad(
-      "\"{}\" is of another form ({}) than \"{}\" before it ({}); give "
-      "a column times of one form, or say what its numbers are "
-      "(--time-unit)",
-      printable(std::string{text}), form, first_, form_);
+    return bad("\"{}\" is of another form ({}) than \"{}\" before it ({}); "
+               "write all times of a column alike{}",
+               printable(std::string{text}), form, first_, form_,
+               form.starts_with("ISO") && form_.starts_with("ISO")
+                 ? ""
+                 : ", or say what its numbers are (--time-unit)");
   return ok();
 }
 
@@ -228,10 +300,14 @@ result<std::int64_t> time_text_reader::number(std::string_view text) {
   const auto whole = number_from<std::int64_t>(text.substr(0, point));
   auto rest = cursor{point == text.npos ? "" : text.substr(point + 1)};
   const auto digits = point == text.npos ? 0 : rest.digits_ahead();
-  if (!whole || (point != text.npos && (digits == 0 || !rest.ends_at(digits))))
+  if (!whole
+      || (point != text.npos && (digits == 0 || !rest.ends_at(digits)))) {
+    if (const auto advice = iso_advice(text); !advice.empty())
+      return bad("\"{}\" {}", shown, printable(advice));
     return bad("\"{}\" is neither ISO 8601, such as 2024-05-01 or "
                "2024-05-01T08:30:00Z, nor a number",
                shown);
+  }
   const auto fraction =
     point == text.npos ? std::optional<std::int64_t>{0} : rest.millionths();
   if (!fraction)
@@ -245,8 +321,18 @@ result<std::int64_t> time_text_reader::number(std::string_view text) {
                  "step)",
                  shown, text.substr(0, 4), text.substr(4, 2), text.substr(6, 2),
                  text.substr(0, 4), text.substr(4, 2), text.substr(6, 2));
+    if (const auto day = spreadsheet_day(*whole); !day.empty())
+      return bad(
+        "\"{}\" may be {} as a spreadsheet counts days: write times as "
+        "{}T08:30:00, or say --time-unit step if they count something "
+        "else",
+        shown, day, day);
     const auto found = unit_by_size(*whole);
-    if (!found || (*found != time_unit::seconds && point != text.npos))
+    if (found && *found != time_unit::seconds && *fraction != 0)
+      return bad("\"{}\" counts {} by its size, and has a fraction of one: "
+                 "round it, or say --time-unit s if it counts seconds",
+                 shown, name_of(*found));
+    if (!found)
       return bad("\"{}\" may count seconds, milliseconds or steps: say which "
                  "(--time-unit s, ms, us or step)",
                  shown);
@@ -259,21 +345,29 @@ result<std::int64_t> time_text_reader::number(std::string_view text) {
   const auto negative = !text.empty() && text.front() == '-';
   if (__builtin_mul_overflow(*whole, factor_of(unit), &out)
       || __builtin_add_overflow(out, negative ? -*fraction : *fraction, &out)
-      || out > most_ticks || out < -most_ticks)
-    return bad("\"{}\" is too far from 1970", shown);
+      || out > most_ticks || out < -most_ticks) {
+    const auto other = unit_by_size(*whole);
+    if (unit == time_unit::steps || !other || *other == unit)
+      return bad("\"{}\" is too far from 1970", shown);
+    return bad(
+      "\"{}\" is too far from 1970 with --time-unit {}; by its size it "
+      "counts {}: say --time-unit {}, or leave it out",
+      shown, unit_word(unit), name_of(*other), unit_word(*other));
+  }
   return out;
 }
 
 result<std::int64_t> time_text_reader::ticks(std::string_view text) {
-  if (const auto time = iso_time(text)) {
+  if (const auto read = iso_time(text)) {
+    const auto time = read->time;
     if (unit_ != time_unit::automatic)
       return bad("\"{}\" is ISO 8601, and --time-unit is for numbers",
                  printable(std::string{text}));
-    if (*time > most_ticks || *time < -most_ticks)
+    if (time > most_ticks || time < -most_ticks)
       return bad("\"{}\" is too far from 1970: times go from 1684 to 2255",
                  printable(std::string{text}));
-    GRAPHMILL_TRYV(take_form("ISO 8601", text));
-    return *time;
+    GRAPHMILL_TRYV(take_form(read->form, text));
+    return time;
   }
   return number(text);
 }
@@ -284,6 +378,22 @@ result<std::int64_t> time_text_reader::read(std::string_view text) {
   most_ = any_ ? std::max(most_, time) : time;
   any_ = true;
   return time;
+}
+
+result<void> time_text_reader::check_unit() const {
+  if (!any_ || unit_ == time_unit::automatic || unit_ == time_unit::steps)
+    return ok();
+  const auto factor = factor_of(unit_);
+  const auto least = unit_by_size(least_ / factor);
+  if (!least || *least == unit_ || least != unit_by_size(most_ / factor))
+    return ok();
+  return fail(
+    ec::invalid_argument,
+    "--time-unit {}: times would go from {} to {}. By their size they "
+    "count {}: say --time-unit {}, or step for counts of anything "
+    "else",
+    unit_word(unit_), iso_text(least_), iso_text(most_), name_of(*least),
+    unit_word(*least));
 }
 
 std::string time_text_reader::told() const {

@@ -25,8 +25,9 @@ constexpr std::int64_t ticks_of(time_unit unit) {
 
 /// Reads the times of one column: ISO 8601, such as 2024-05-01,
 /// 2024-05-01T08:30:00 (UTC) or 2024-05-01 08:30:00.25+02:00, or numbers, which
-/// are seconds since 1970 if they have a fraction. Gives microseconds since
-/// 1970, or steps. A column has times of one form. Value type.
+/// are seconds since 1970 if they have a fraction other than 0. Gives
+/// microseconds since 1970, or steps. A column has times of one form: dates, or
+/// times of day with or without a zone, or numbers of one unit. Value type.
 class time_text_reader {
 public:
   explicit time_text_reader(time_unit unit = time_unit::automatic)
@@ -37,6 +38,9 @@ public:
   /// than those before, more digits than a microsecond has, and times beyond
   /// 2^53 ticks, which rows of tasks could not have exactly.
   result<std::int64_t> read(std::string_view text);
+
+  /// Fails if the unit was said, and all times are of the size of another one.
+  result<void> check_unit() const;
 
   /// What the times were taken for, and the first and last of them, such as
   /// "seconds since 1970, from 2024-05-01T08:30:00Z to 2024-06-01T00:00:00Z".

@@ -38,10 +38,9 @@ totals totals_of(const dataset_info& info) {
     sum.edge_rows += rows;
     if (type.weighted)
       sum.weights += static_cast<double>(type.count) + rows;
-    sum.feature_bytes +=
-      static_cast<double>(type.count)
-      * (static_cast<double>(type.feature_row_bytes())
-         + (type.timed ? double{sizeof(std::int64_t)} : 0));
+    sum.feature_bytes += static_cast<double>(type.count)
+                         * (static_cast<double>(type.feature_row_bytes())
+                            + (type.timed ? double{sizeof(std::int64_t)} : 0));
   }
   return sum;
 }

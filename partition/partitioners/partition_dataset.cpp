@@ -8,6 +8,7 @@
 #include "partition/dataset/meaning/original_names.hpp"
 #include "partition/files/file_io.hpp"
 #include "partition/files/json_text.hpp"
+#include "partition/growing/grown_arrays.hpp"
 #include "partition/growing/grown_dataset.hpp"
 #include "partition/partitioners/graph/monitor.hpp"
 #include "partition/partitioners/methods/ldg.hpp"
@@ -58,14 +59,11 @@ result<void> refuse_part(const dataset& data) {
   return ok();
 }
 
-result<void> write_partitions_json(const graph_view& graph,
-                                   const renumbering& numbers,
-                                   const std::vector<written_part>& parts,
-                                   const partition_report& report,
-                                   const std::string& source_digest,
-                                   const file_digests& seeds,
-                                   const file_digests& orders,
-                                   const fs::path& folder) {
+result<void> write_partitions_json(
+  const graph_view& graph, const renumbering& numbers,
+  const std::vector<written_part>& parts, const partition_report& report,
+  const std::string& source_digest, const file_digests& seeds,
+  const file_digests& orders, const fs::path& folder) {
   GRAPHMILL_TRY(
     const auto source,
     read_json(graph.data().folder() / "dataset.json", largest_report));
@@ -120,13 +118,12 @@ partition_report start_report(const graph_view& graph,
   return report;
 }
 
-/// Names that nodes had before the import, for predictions: the same files, or
-/// copies where that is another disk.
+/// Names that nodes had before the import, for predictions.
 result<void> share_names_of_nodes(const fs::path& from,
                                   const dataset_info& info,
                                   const fs::path& folder) {
   for (std::size_t t = 0; t < info.node_types.size(); ++t)
-    for (const auto* name : {"ids.txt", "node_names.txt"}) {
+    for (const auto* name : {ids_file, "node_names.txt"}) {
       const auto type = static_cast<node_type_id>(t);
       const auto source = node_folder(from, info, type) / name;
       const auto target = node_folder(folder, info, type) / name;
@@ -134,12 +131,7 @@ result<void> share_names_of_nodes(const fs::path& from,
       if (!fs::exists(source, failed))
         continue;
       fs::create_directories(target.parent_path(), failed);
-      fs::create_hard_link(source, target, failed);
-      if (failed)
-        fs::copy_file(source, target, failed);
-      if (failed)
-        return fail_errno(failed.value(), "cannot copy {} to {}",
-                          source.string(), target.string());
+      GRAPHMILL_TRYV(take_file(source, target));
     }
   return ok();
 }
@@ -220,9 +212,8 @@ result<older_parts> open_older_parts(const dataset& data,
   GRAPHMILL_TRY(const auto stored, read_json(path, largest_report));
   const auto source = stored.value("source_digest", json{});
   GRAPHMILL_TRY(const auto steps, read_growth(data.folder()));
-  if (std::ranges::none_of(steps, [&source](const growth& step) {
-        return source == step.before;
-      }))
+  if (std::ranges::none_of(
+        steps, [&source](const growth& step) { return source == step.before; }))
     return fail(ec::invalid_argument,
                 "{} holds parts of another dataset than those that {} has "
                 "grown from; partition it",
@@ -239,8 +230,7 @@ neighbours_of_new(const graph_view& graph, const std::vector<part_id>& parts) {
   const auto& begin = graph.type_begin();
   for (const auto& edges : graph.relations())
     for (std::size_t row = 0; row + 1 < edges.indptr.size(); ++row) {
-      const auto to =
-        begin[edges.destination] + static_cast<vertex_id>(row);
+      const auto to = begin[edges.destination] + static_cast<vertex_id>(row);
       for (auto i = edges.indptr[row]; i < edges.indptr[row + 1]; ++i) {
         const auto from = begin[edges.source] + edges.indices[i];
         if (from == to)
@@ -264,8 +254,7 @@ result<assigned_parts> keep_parts(const older_parts& older,
   out.assignment.resize(static_cast<std::size_t>(loads.size()), -1);
   for (node_type_id t = 0; t < std::ssize(info.node_types); ++t) {
     const auto type = before.find_node_type(info.node_types[t].name);
-    if (!type
-        || before.node_types[*type].count > info.node_types[t].count)
+    if (!type || before.node_types[*type].count > info.node_types[t].count)
       return fail(ec::invalid_data,
                   "the parts have other nodes of type {} than the dataset; "
                   "partition it",
@@ -393,10 +382,10 @@ result<grown_partitions> grow_partitions(const dataset& data,
       return keep_parts(older, graph, loads, watch);
     };
     try {
-      GRAPHMILL_TRY(out.report, write_partitions(
-                                  data, options, partial, choose,
-                                  older.report.first_cut.value_or(
-                                    older.report.cut())));
+      GRAPHMILL_TRY(
+        out.report,
+        write_partitions(data, options, partial, choose,
+                         older.report.first_cut.value_or(older.report.cut())));
     } catch (const std::bad_alloc&) {
       return fail(ec::out_of_memory,
                   "memory ran out while the parts of {} grew", parts.string());

@@ -57,62 +57,33 @@ result<void> pass_writer::write_indices(const graph_view::relation& edges) {
     });
 }
 
+/// Those of an owned node's list lie in one piece.
 template <class FolderOf>
-result<void> pass_writer::write_weights(FolderOf folder,
+result<void> pass_writer::write_by_edge(FolderOf folder, std::string_view name,
                                         const graph_view::relation& edges,
-                                        const dataset::weight_arrays& from) {
-  GRAPHMILL_TRY(const auto weights, from.weights.as<float>());
-  from.weights.file().advise_sequential();
-  GRAPHMILL_TRYV(write_array(folder, weights_file, dtype::float32, {}, [&] {
-    return for_each_row(
-      edges.destination, [&](part_output& part, std::int64_t row) {
-        const auto begin = edges.indptr[row];
-        return part.arrays.append(weights.subspan(
-          static_cast<std::size_t>(begin),
-          static_cast<std::size_t>(edges.indptr[row + 1] - begin)));
-      });
-  }));
-  GRAPHMILL_TRYV(write_selected(folder, in_weights_file, edges.destination,
-                                from.in_weights));
-  return write_selected(folder, out_weights_file, edges.source,
-                        from.out_weights);
-}
-
-template <class FolderOf>
-result<void> pass_writer::write_edge_times(FolderOf folder,
-                                           const graph_view::relation& edges,
-                                           const npy_array& from) {
-  GRAPHMILL_TRY(const auto times, from.as<std::int64_t>());
+                                        const npy_array& from) {
+  const auto row_bytes = from.row_bytes();
   from.file().advise_sequential();
-  return write_array(folder, times_file, dtype::int64, {}, [&] {
-    return for_each_row(
-      edges.destination, [&](part_output& part, std::int64_t row) {
-        const auto begin = edges.indptr[row];
-        return part.arrays.append(
-          times.subspan(static_cast<std::size_t>(begin),
-                        static_cast<std::size_t>(edges.indptr[row + 1] - begin)));
-      });
-  });
-}
-
-/// The rows of an owned node's list lie in one piece.
-template <class FolderOf>
-result<void>
-pass_writer::write_edge_features(FolderOf folder,
-                                 const graph_view::relation& edges,
-                                 const npy_array& from) {
-  const auto width = from.shape()[1];
-  const auto row_bytes = static_cast<std::size_t>(width) * size_of(from.type());
-  from.file().advise_sequential();
-  return write_array(folder, features_file, from.type(), {width}, [&] {
+  return write_array(folder, name, from.type(), from.row_shape(), [&] {
     return for_each_row(
       edges.destination, [&](part_output& part, std::int64_t row) {
         const auto begin = static_cast<std::size_t>(edges.indptr[row]);
         const auto end = static_cast<std::size_t>(edges.indptr[row + 1]);
-        return part.arrays.append(std::span{from.data() + begin * row_bytes,
-                                            (end - begin) * row_bytes});
+        return part.arrays.append(
+          from.bytes().subspan(begin * row_bytes, (end - begin) * row_bytes));
       });
   });
+}
+
+template <class FolderOf>
+result<void> pass_writer::write_weights(FolderOf folder,
+                                        const graph_view::relation& edges,
+                                        const dataset::weight_arrays& from) {
+  GRAPHMILL_TRYV(write_by_edge(folder, weights_file, edges, from.weights));
+  GRAPHMILL_TRYV(write_selected(folder, in_weights_file, edges.destination,
+                                from.in_weights));
+  return write_selected(folder, out_weights_file, edges.source,
+                        from.out_weights);
 }
 
 result<void> pass_writer::write_edges(const graph_view::relation& edges) {
@@ -150,10 +121,10 @@ result<void> pass_writer::write_edges(const graph_view::relation& edges) {
       write_selected(folder, visible_file, edges.destination, *from.visible));
   }
   if (from.features) {
-    GRAPHMILL_TRYV(write_edge_features(folder, edges, *from.features));
+    GRAPHMILL_TRYV(write_by_edge(folder, features_file, edges, *from.features));
   }
   if (from.times) {
-    GRAPHMILL_TRYV(write_edge_times(folder, edges, *from.times));
+    GRAPHMILL_TRYV(write_by_edge(folder, times_file, edges, *from.times));
   }
   return write_array(
     folder, "original_begin.npy", dtype_of<edge_id>(), {}, [&] {

@@ -98,13 +98,9 @@ private:
   template <class FolderOf>
   result<void> write_selected(FolderOf folder, std::string_view name,
                               node_type_id type, const npy_array& from) {
-    const std::vector<std::int64_t> row_shape{from.shape().begin() + 1,
-                                              from.shape().end()};
-    auto row_bytes = size_of(from.type());
-    for (auto extent : row_shape)
-      row_bytes *= static_cast<std::size_t>(extent);
+    const auto row_bytes = from.row_bytes();
     from.file().advise_sequential();
-    return write_array(folder, name, from.type(), row_shape, [&, type] {
+    return write_array(folder, name, from.type(), from.row_shape(), [&, type] {
       return for_each_row(type, [&](part_output& part, std::int64_t row) {
         return part.arrays.append(
           std::span{from.data() + row * row_bytes, row_bytes});
@@ -134,16 +130,11 @@ private:
   result<void> write_weights(FolderOf folder, const graph_view::relation& edges,
                              const dataset::weight_arrays& from);
 
-  /// The times of edges.
+  /// The rows of an array with one for each edge, whatever their type.
   template <class FolderOf>
-  result<void> write_edge_times(FolderOf folder,
-                                const graph_view::relation& edges,
-                                const npy_array& from);
-  /// The features of edges.
-  template <class FolderOf>
-  result<void> write_edge_features(FolderOf folder,
-                                   const graph_view::relation& edges,
-                                   const npy_array& from);
+  result<void> write_by_edge(FolderOf folder, std::string_view name,
+                             const graph_view::relation& edges,
+                             const npy_array& from);
 
   void count_source(part_output& part, vertex_id source);
 

@@ -62,17 +62,17 @@ json to_json(const partition_report& report) {
                     {"halo", row.halo},
                     {"bytes", row.bytes}});
   json out{{"parts", report.parts},
-          {"method", to_string(report.method)},
-          {"coarsened", report.coarsened},
-          {"seed", report.seed},
-          {"nodes", report.nodes},
-          {"edges", report.edges},
-          {"cut_edges", report.cut_edges},
-          {"cut", report.cut()},
-          {"node_types", report.node_types},
-          {"balance", balance},
-          {"part_rows", rows},
-          {"notes", report.notes}};
+           {"method", to_string(report.method)},
+           {"coarsened", report.coarsened},
+           {"seed", report.seed},
+           {"nodes", report.nodes},
+           {"edges", report.edges},
+           {"cut_edges", report.cut_edges},
+           {"cut", report.cut()},
+           {"node_types", report.node_types},
+           {"balance", balance},
+           {"part_rows", rows},
+           {"notes", report.notes}};
   if (report.first_cut)
     out["first_cut"] = *report.first_cut;
   return out;

@@ -79,8 +79,8 @@ nlohmann::json to_json(const partition_report& report);
 result<partition_report> report_of(const nlohmann::json& stored,
                                    const std::string& where);
 
-/// Why parts that have grown should be made anew, as the end of a sentence. Empty:
-/// they are about as good as they were.
+/// Why parts that have grown should be made anew, as the end of a sentence.
+/// Empty: they are about as good as they were.
 std::string wear_of(const partition_report& report);
 
 /// A table for people.

@@ -101,19 +101,16 @@ write_tasks(const graph_view& graph, const renumbering& numbers,
         graph.data().task(t).splits[static_cast<std::size_t>(which)];
       if (!from)
         continue;
-      GRAPHMILL_TRYV(check_rows(info, task, *from));
+      GRAPHMILL_TRYV(check_rows(info, task, which, *from));
       const task_renumbering ids{info, task, *from, numbers};
       for (const auto& [name, array] : from->all()) {
-        const auto& shape = array->shape();
         GRAPHMILL_TRYV(
           arrays.begin(folder / task_file(task.name, file_stem(which), name),
-                       array->type(), {shape.begin() + 1, shape.end()}));
+                       array->type(), array->row_shape()));
         GRAPHMILL_TRY(const auto values, ids.renumbered(name));
-        GRAPHMILL_TRYV(
-          values ? arrays.append(std::span<const std::int64_t>{*values})
-                 : arrays.append(std::span<const std::byte>{
-                   array->data(), static_cast<std::size_t>(array->size())
-                                    * size_of(array->type())}));
+        GRAPHMILL_TRYV(values
+                         ? arrays.append(std::span<const std::int64_t>{*values})
+                         : arrays.append(array->bytes()));
         GRAPHMILL_TRYV(arrays.finish());
       }
     }

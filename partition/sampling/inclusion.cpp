@@ -69,7 +69,7 @@ public:
 private:
   double chance_;
   double fanout_;
-  double equal_; ///< Of each, unless they differ.
+  double equal_;                   ///< Of each, unless they differ.
   const float* weights_ = nullptr; ///< Of the part; null: they do not differ.
   double sum_ = 0;
 };

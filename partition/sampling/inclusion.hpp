@@ -77,6 +77,10 @@ struct seed_chance {
 /// what they lead to is a little too high and the rest too low. Times the steps
 /// of an epoch, it is how often the node's row is expected to be wanted in one.
 ///
+/// Other subgraphs than `directional` have the same nodes. Methods that do not
+/// draw from lists have no such chances: whether a node is among those visited
+/// most, or within a budget, depends on all others of the batch.
+///
 /// In-edges lie with the owner of their destination, so every hop asks the
 /// owner of each part for what follows from the nodes that are there, and adds
 /// up the answers (sums of logarithms) in any order. It is computed when a run

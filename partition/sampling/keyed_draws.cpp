@@ -7,7 +7,9 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cmath>
 #include <limits>
+#include <utility>
 
 namespace graphmill {
 
@@ -66,20 +68,6 @@ constexpr std::uint64_t log2_of_one_and(std::uint64_t r) {
   return product63(product63(r, sum), per_natural);
 }
 
-/// Blocks of sixteen counters with one middle; words[w][l] is word w of lane l.
-GRAPHMILL_CLONES void draw_keys(const std::uint64_t* index,
-                                const std::uint32_t* block,
-                                std::uint32_t middle, std::uint64_t key,
-                                lane_words* words) {
-  for (int l = 0; l < random_lanes; ++l) {
-    words[0][l] = static_cast<std::uint32_t>(index[l]);
-    words[1][l] = static_cast<std::uint32_t>(index[l] >> 32);
-    words[2][l] = middle;
-    words[3][l] = block[l];
-  }
-  philox4x32_lanes(words, key);
-}
-
 constexpr std::uint64_t joined(std::uint32_t high, std::uint32_t low) {
   return std::uint64_t{high} << 32 | low;
 }
@@ -94,14 +82,94 @@ std::uint64_t weight_key(std::uint64_t u, float weight) {
     weight > 0 ? log / static_cast<double>(weight) : log * weightless);
 }
 
-/// Whether it is plain without a logarithm that the key of an edge is larger:
-/// for -log(x) is at least 1 - x. Factor and difference are on the safe side of
-/// what is rounded.
-bool is_larger(std::uint64_t u, float weight, std::uint64_t key) {
+/// Edges whose keys are drawn at once: a block has two.
+constexpr std::size_t at_once = 2 * random_lanes;
+
+constexpr std::size_t least_filter_bits = 12; ///< As a power of 2.
+
+/// For how long a float is a safe stand-in: what rounding may add is far less.
+constexpr float slack = 1 - 0x1p-16F;
+
+/// What a weight is multiplied with in `draw_weighted`: keys above that of the
+/// limit are in excess of it.
+float float_limit(std::uint64_t limit) {
   constexpr double per_one = 0x1p+57 * 1.44269504; // Rounded down.
-  const auto least = static_cast<double>(~u >> 11) * (0x1p-53 * per_one) - 8;
-  return weight > 0
-         && least > std::bit_cast<double>(key) * static_cast<double>(weight);
+  const auto share = std::bit_cast<double>(limit) / per_one;
+  return share < 1e+38 ? static_cast<float>(share)
+                       : std::numeric_limits<float>::infinity();
+}
+
+/// Which edges of a group may have small keys: of edge 2 l, bit l of the first.
+struct edge_bits {
+  std::uint32_t even = 0;
+  std::uint32_t odd = 0;
+};
+
+/// Draws the words of 32 edges: those of edge 2 l + i are words 2 i and 2 i + 1
+/// of lane l. It is plain without a logarithm that most keys are larger than a
+/// limit, for -log(x) is at least 1 - x.
+/// @param weights Of 32 edges.
+/// @param limit `float_limit`; infinite: there is none.
+GRAPHMILL_CLONES edge_bits draw_weighted(
+  std::uint64_t original, std::uint32_t block, std::uint32_t middle,
+  std::uint64_t key, const float* weights, float limit, lane_words* words) {
+  for (int l = 0; l < random_lanes; ++l) {
+    words[0][l] = static_cast<std::uint32_t>(original);
+    words[1][l] = static_cast<std::uint32_t>(original >> 32);
+    words[2][l] = middle;
+    words[3][l] = block + static_cast<std::uint32_t>(l);
+  }
+  philox4x32_lanes(words, key);
+  edge_bits out;
+#pragma GCC unroll 1
+  for (int l = 0; l < random_lanes; ++l) {
+    const auto even =
+      static_cast<float>(static_cast<std::int32_t>(~words[0][l] >> 8))
+      * (0x1p-24F * slack);
+    const auto odd =
+      static_cast<float>(static_cast<std::int32_t>(~words[2][l] >> 8))
+      * (0x1p-24F * slack);
+    out.even |= (even > limit * weights[2 * l] ? 0u : 1u) << l;
+    out.odd |= (odd > limit * weights[2 * l + 1] ? 0u : 1u) << l;
+  }
+  return out;
+}
+
+/// The first two words of the blocks of sixteen sources.
+GRAPHMILL_CLONES void draw_of_sources(const std::uint64_t* index,
+                                      std::uint32_t middle, std::uint64_t key,
+                                      std::uint64_t* keys) {
+  alignas(64) lane_words words[4];
+  for (int l = 0; l < random_lanes; ++l) {
+    words[0][l] = static_cast<std::uint32_t>(index[l]);
+    words[1][l] = static_cast<std::uint32_t>(index[l] >> 32);
+    words[2][l] = middle;
+    words[3][l] = 0;
+  }
+  philox4x32_lanes(words, key);
+#pragma GCC unroll 1
+  for (int l = 0; l < random_lanes; ++l)
+    keys[l] = std::uint64_t{words[1][l]} << 32 | words[0][l];
+}
+
+/// Whether one of 64 keys is not above a limit.
+GRAPHMILL_CLONES bool any_up_to(const std::uint64_t* keys,
+                                std::uint64_t limit) {
+  std::uint64_t found = 0;
+#pragma GCC unroll 1
+  for (int i = 0; i < 64; ++i)
+    found |= keys[i] <= limit ? 1 : 0;
+  return found != 0;
+}
+
+/// A key that more than `count` of `degree` random ones are most likely below.
+/// A wrong guess costs time alone.
+std::uint64_t likely_limit(std::size_t count, std::size_t degree) {
+  const auto wanted = static_cast<double>(count);
+  const auto share =
+    (wanted + 4 * std::sqrt(wanted) + 4) / static_cast<double>(degree);
+  return share < 0.5 ? static_cast<std::uint64_t>(share * 0x1p+64)
+                     : std::numeric_limits<std::uint64_t>::max();
 }
 
 } // namespace
@@ -121,12 +189,30 @@ std::uint64_t minus_log2(std::uint64_t u) {
   return std::max<std::uint64_t>(whole - std::min(log, one63) / 64, 1);
 }
 
-node_id source_list::operator[](std::uint32_t j) const {
-  const auto id =
-    indices_[begin_ + (skips_.empty() ? j : whole_position(skips_, j))];
-  if (id < 0 || id >= nodes_)
-    return -1;
-  return originals_.size == 0 ? id : originals_[id];
+std::int64_t source_list::at(std::uint32_t j) const {
+  return begin_ + (skips_.empty() ? j : whole_position(skips_, j));
+}
+
+bool source_list::read(std::uint32_t from, std::span<std::uint64_t> out) const {
+  if (indices_.wide || !skips_.empty())
+    for (std::size_t i = 0; i < out.size(); ++i)
+      out[i] = static_cast<std::uint64_t>(
+        indices_[at(from + static_cast<std::uint32_t>(i))]);
+  else
+    std::copy_n(reinterpret_cast<const std::int32_t*>(indices_.data) + begin_
+                  + from,
+                out.size(), out.begin());
+  auto sound = true;
+  for (auto& id : out) // Negative ones are huge when unsigned.
+    if (id >= static_cast<std::uint64_t>(nodes_)) {
+      sound = false;
+      id = 0;
+    }
+  if (originals_.size != 0)
+    for (auto& id : out)
+      id =
+        static_cast<std::uint64_t>(originals_[static_cast<std::int64_t>(id)]);
+  return sound;
 }
 
 void keyed_draws::begin(std::size_t count) {
@@ -167,23 +253,29 @@ void keyed_draws::by_weight(std::uint64_t key, std::uint64_t original,
                             std::span<const float> weights,
                             std::span<std::uint32_t> positions) {
   begin(positions.size());
-  alignas(64) std::uint64_t index[random_lanes];
-  alignas(64) std::uint32_t block[random_lanes];
   alignas(64) lane_words words[4];
-  std::fill_n(index, random_lanes, original);
-  constexpr std::size_t at_once = 2 * random_lanes; // Two keys in a block.
   for (std::size_t from = 0; from < weights.size(); from += at_once) {
-    for (std::uint32_t l = 0; l < random_lanes; ++l)
-      block[l] = static_cast<std::uint32_t>(from / 2) + l;
-    draw_keys(index, block, middle, key, words);
     const auto count = std::min(at_once, weights.size() - from);
-    for (std::size_t j = 0; j < count; ++j) {
-      const auto word = 2 * (j % 2);
-      const auto u = joined(words[word][j / 2], words[word + 1][j / 2]);
-      const auto weight = weights[from + j];
-      if (limited_ && is_larger(u, weight, limit_))
-        continue;
-      offer(weight_key(u, weight), static_cast<std::uint32_t>(from + j));
+    const auto* some = weights.data() + from;
+    float last[at_once]{};
+    if (count < at_once) {
+      std::copy_n(some, count, last);
+      some = last;
+    }
+    const auto limit =
+      limited_ ? float_limit(limit_) : std::numeric_limits<float>::infinity();
+    auto [even, odd] =
+      draw_weighted(original, static_cast<std::uint32_t>(from / 2), middle, key,
+                    some, limit, words);
+    for (auto lanes = even | odd; lanes != 0; lanes &= lanes - 1) {
+      const auto l = static_cast<std::size_t>(std::countr_zero(lanes));
+      for (std::size_t i = 0; i < 2; ++i) {
+        const auto j = 2 * l + i;
+        if (((i == 0 ? even : odd) >> l & 1) == 0 || j >= count)
+          continue;
+        offer(weight_key(joined(words[2 * i][l], words[2 * i + 1][l]), some[j]),
+              static_cast<std::uint32_t>(from + j));
+      }
     }
   }
   take(positions);
@@ -219,49 +311,121 @@ void keyed_draws::by_weight_repeatedly(std::uint64_t key,
   }
 }
 
-void keyed_draws::begin_sources(std::uint32_t degree) {
-  const auto least = std::uint64_t{degree} + degree / 2 + 1;
-  slot_bits_ = std::max(4, static_cast<int>(std::bit_width(least - 1)));
-  slots_.assign(std::size_t{1} << slot_bits_, {});
+void keyed_draws::offer_up_to(std::uint64_t limit) {
+  constexpr std::size_t group = 64;
+  for (std::size_t from = 0; from < keys_.size(); from += group) {
+    const auto to = std::min(from + group, keys_.size());
+    if (limited_)
+      limit = std::min(limit, limit_);
+    if (to - from == group && !any_up_to(keys_.data() + from, limit))
+      continue;
+    for (auto j = from; j < to; ++j)
+      if (keys_[j] <= limit)
+        offer(keys_[j], static_cast<std::uint32_t>(j));
+  }
 }
 
-std::uint32_t keyed_draws::earlier(const source_list& sources, std::uint32_t j,
-                                   node_id original, std::uint64_t key) {
-  auto at = static_cast<std::size_t>(key >> (64 - slot_bits_));
-  for (; slots_[at].place != 0; at = (at + 1) & (slots_.size() - 1))
-    if (sources[slots_[at].place - 1] == original)
-      return slots_[at].edges++;
-  slots_[at] = {j + 1, 1};
-  return 0;
+void keyed_draws::begin_filter(std::size_t keys, std::size_t bits_each) {
+  const auto bits = std::max<std::size_t>(
+    least_filter_bits, std::bit_width(keys) + std::bit_width(bits_each) - 1);
+  filter_shift_ = static_cast<int>(64 - bits);
+  filter_.assign(std::size_t{1} << (bits - 6), 0);
+}
+
+bool keyed_draws::is_marked(std::uint64_t key) const {
+  const auto at = key >> filter_shift_;
+  return (filter_[at >> 6] >> (at & 63) & 1) != 0;
+}
+
+void keyed_draws::mark(std::uint64_t key) {
+  const auto at = key >> filter_shift_;
+  filter_[at >> 6] |= std::uint64_t{1} << (at & 63);
+}
+
+void keyed_draws::find_suspects() {
+  // So many bits that few keys meet one that is set.
+  begin_filter(keys_.size(), 32);
+  suspects_.resize(std::max(suspects_.size(), keys_.size()));
+  std::size_t found = 0;
+  for (std::size_t j = 0; j < keys_.size(); ++j) {
+    suspects_[found] = static_cast<std::uint32_t>(j);
+    found += is_marked(keys_[j]) ? 1 : 0;
+    mark(keys_[j]);
+  }
+  suspected_ = found;
+  if (found == 0)
+    return;
+  // All edges that may have a key in common with one of those.
+  begin_filter(found, std::min<std::size_t>(128, 32 * keys_.size() / found));
+  for (std::size_t i = 0; i < found; ++i)
+    mark(keys_[suspects_[i]]);
+  found = 0;
+  for (std::size_t j = 0; j < keys_.size(); ++j) {
+    suspects_[found] = static_cast<std::uint32_t>(j);
+    found += is_marked(keys_[j]) ? 1 : 0;
+  }
+  suspected_ = found;
+}
+
+void keyed_draws::part_repeats(std::uint64_t key, std::uint32_t middle,
+                               const source_list& sources) {
+  find_suspects();
+  const std::span all{suspects_.data(), suspected_};
+  std::sort(all.begin(), all.end(), [this](auto a, auto b) {
+    return std::pair{keys_[a], a} < std::pair{keys_[b], b};
+  });
+  const auto source = [&sources](std::uint32_t j) {
+    std::uint64_t id = 0;
+    sources.read(j, {&id, 1});
+    return id;
+  };
+  for (std::size_t i = 0, end = 0; i < all.size(); i = end) {
+    const auto own = keys_[all[i]];
+    while (end < all.size() && keys_[all[end]] == own)
+      ++end;
+    if (end - i == 1)
+      continue;
+    const auto first = source(all[i]);
+    auto others = false;
+    for (auto at = i + 1; at < end; ++at) {
+      const auto id = source(all[at]);
+      auto before = static_cast<std::uint32_t>(at - i);
+      // Sources with equal keys are a miracle, but no error.
+      if (others |= id != first; others)
+        before = static_cast<std::uint32_t>(
+          std::count_if(all.begin() + static_cast<std::ptrdiff_t>(i),
+                        all.begin() + static_cast<std::ptrdiff_t>(at),
+                        [&](auto j) { return source(j) == id; }));
+      if (before == 0)
+        continue;
+      const auto words = philox4x32(counter_of(id, middle, before), key);
+      keys_[all[at]] = joined(words[1], words[0]);
+    }
+  }
 }
 
 bool keyed_draws::by_source(std::uint64_t key, std::uint32_t middle,
                             std::uint32_t degree, const source_list& sources,
                             std::span<std::uint32_t> positions) {
-  begin(positions.size());
-  begin_sources(degree);
   alignas(64) std::uint64_t index[random_lanes]{};
-  alignas(64) std::uint32_t block[random_lanes]{};
-  alignas(64) lane_words words[4];
+  alignas(64) std::uint64_t drawn[random_lanes];
   bool sound = true;
+  all_keys_.resize(std::max<std::size_t>(all_keys_.size(), degree));
+  keys_ = std::span{all_keys_}.first(degree);
   for (std::uint32_t from = 0; from < degree; from += random_lanes) {
     const auto count = std::min<std::uint32_t>(random_lanes, degree - from);
-    for (std::uint32_t l = 0; l < count; ++l) {
-      const auto original = sources[from + l];
-      sound &= original >= 0;
-      index[l] = static_cast<std::uint64_t>(original);
-    }
-    draw_keys(index, block, middle, key, words);
-    for (std::uint32_t l = 0; l < count; ++l) {
-      auto own = joined(words[1][l], words[0][l]);
-      const auto before =
-        earlier(sources, from + l, static_cast<node_id>(index[l]), own);
-      if (before > 0) {
-        const auto more = philox4x32(counter_of(index[l], middle, before), key);
-        own = joined(more[1], more[0]);
-      }
-      offer(own, from + l);
-    }
+    sound &= sources.read(from, {index, count});
+    const auto whole = count == random_lanes;
+    draw_of_sources(index, middle, key, whole ? keys_.data() + from : drawn);
+    if (!whole)
+      std::copy_n(drawn, count, keys_.data() + from);
+  }
+  part_repeats(key, middle, sources);
+  begin(positions.size());
+  offer_up_to(likely_limit(positions.size(), degree));
+  if (candidates_.size() < positions.size()) {
+    begin(positions.size());
+    offer_up_to(std::numeric_limits<std::uint64_t>::max());
   }
   take(positions);
   return sound;

@@ -33,11 +33,14 @@ public:
     : indices_(indices), begin_(begin), skips_(skips), originals_(originals),
       nodes_(nodes) {}
 
-  /// The original id of the source of edge `j`; -1 if the file is broken and
-  /// there is no such node.
-  node_id operator[](std::uint32_t j) const;
+  /// Writes the original ids of the sources of `out.size()` edges from number
+  /// `from` on; 0 if the file is broken and there is no such node.
+  /// @returns whether all are nodes.
+  bool read(std::uint32_t from, std::span<std::uint64_t> out) const;
 
 private:
+  std::int64_t at(std::uint32_t j) const;
+
   id_span indices_;
   std::int64_t begin_;
   std::span<const std::uint32_t> skips_;
@@ -45,10 +48,13 @@ private:
   std::int64_t nodes_;
 };
 
-/// Draws positions in one list after the other. Keeps its memory between them:
-/// up to 24 bytes for each edge of the longest one. Not thread-safe.
+/// Draws positions in one list after the other. Keeps its memory between them.
+/// Not thread-safe.
 class keyed_draws {
 public:
+  /// Of the longest list, at the most.
+  static constexpr std::uint64_t bytes_per_edge = 24;
+
   /// Without replacement, ascending: edge j has the key -log2(u_j) / w_j, where
   /// u_j are words 2j and 2j + 1 of the stream of (key, original, middle), the
   /// first being the upper half (Efraimidis and Spirakis, "Weighted random
@@ -88,10 +94,6 @@ private:
     std::uint32_t position = 0;
     friend auto operator<=>(const candidate&, const candidate&) = default;
   };
-  struct slot {
-    std::uint32_t place = 0; ///< One more than that of the first edge; 0: free.
-    std::uint32_t edges = 0; ///< Of its source, so far.
-  };
 
   void begin(std::size_t count);
   /// Positions ascend from call to call.
@@ -99,17 +101,29 @@ private:
   /// Drops what is not among the smallest.
   void shrink();
   void take(std::span<std::uint32_t> positions);
-  void begin_sources(std::uint32_t degree);
-  /// How many edges before number `j` have its source, which is `original`.
-  std::uint32_t earlier(const source_list& sources, std::uint32_t j,
-                        node_id original, std::uint64_t key);
+  /// Offers those of `keys_` that are not above a limit.
+  void offer_up_to(std::uint64_t limit);
+  /// Empties the filter, and makes room in it for so many keys.
+  void begin_filter(std::size_t keys, std::size_t bits_each);
+  bool is_marked(std::uint64_t key) const;
+  void mark(std::uint64_t key);
+  /// Puts the edges into `suspects_` that may have a key in common.
+  void find_suspects();
+  /// Gives keys of their own to the edges whose source is there before.
+  void part_repeats(std::uint64_t key, std::uint32_t middle,
+                    const source_list& sources);
 
   std::size_t count_ = 0; ///< How many are wanted.
   std::vector<candidate> candidates_;
   bool limited_ = false; ///< Whether `limit_` is the largest that may be taken.
   std::uint64_t limit_ = 0;
-  std::vector<slot> slots_; ///< A hash table of sources.
-  int slot_bits_ = 0;
+  // Vectors that lists share do not shrink, for they would be filled again.
+  std::vector<std::uint64_t> all_keys_;
+  std::span<std::uint64_t> keys_;     ///< Of all edges, by their sources.
+  std::vector<std::uint64_t> filter_; ///< A bit for the first bits of a key.
+  int filter_shift_ = 0;
+  std::vector<std::uint32_t> suspects_;
+  std::size_t suspected_ = 0; ///< How many of them there are.
   std::vector<double> sums_;
 };
 

@@ -76,8 +76,7 @@ result<void> exclude(list_task& work, pod_vector<std::int32_t>& counts,
       seen = seen_of(work.edges, request, i, row, begin,
                      work.edges.indptr[row + 1] - begin);
     }
-    const auto gone =
-      find_skips(work.edges, work.nodes, id, seen, ids, skips);
+    const auto gone = find_skips(work.edges, work.nodes, id, seen, ids, skips);
     // More are gone than there were if a file was shortened in between.
     if (gone < 0 || std::cmp_greater(gone, place.degree)) {
       if (mapped_file::first_fault())
@@ -98,9 +97,9 @@ result<void> exclude(list_task& work, pod_vector<std::int32_t>& counts,
 
 // A part without edges of a type has no weights, and nothing to draw from.
 list_drawer::list_drawer(const list_task& work)
-  : work_(work), kind_(work.edges.weights.empty()
-                         ? without_weights(work.request.rule.kind)
-                         : work.request.rule.kind) {}
+  : work_(work),
+    kind_(work.edges.weights.empty() ? without_weights(work.request.rule.kind)
+                                     : work.request.rule.kind) {}
 
 std::span<const float> list_drawer::weights_of(const list_place& place) {
   const auto skips = work_.skips_of(place);
@@ -123,26 +122,22 @@ void list_drawer::draw(const list_place& place, node_id id,
   switch (kind_) {
   case draw_kind::without_replacement:
   case draw_kind::with_replacement:
-    draw_positions({key, original, middle}, place.degree, kind_,
-                   positions);
+    draw_positions({key, original, middle}, place.degree, kind_, positions);
     return;
   case draw_kind::weighted_without_replacement:
-    keyed_.by_weight(key, original, middle, weights_of(place),
-                     positions);
+    keyed_.by_weight(key, original, middle, weights_of(place), positions);
     return;
   case draw_kind::weighted_with_replacement:
-    keyed_.by_weight_repeatedly(key, original, middle,
-                                weights_of(place), positions);
+    keyed_.by_weight_repeatedly(key, original, middle, weights_of(place),
+                                positions);
     return;
   case draw_kind::labor:
     // Not by edge type: a source has one number for all that lead from it.
-    if (!keyed_.by_source(key,
-                          draw_middle(request.hop, work_.source_type),
-                          place.degree,
-                          {work_.edges.indices, place.begin,
-                           work_.skips_of(place), work_.sources.all_originals,
-                           work_.source_count},
-                          positions))
+    if (!keyed_.by_source(
+          key, draw_middle(request.hop, work_.source_type), place.degree,
+          {work_.edges.indices, place.begin, work_.skips_of(place),
+           work_.sources.all_originals, work_.source_count},
+          positions))
       broken_ = id;
     return;
   }
@@ -213,9 +208,10 @@ std::int64_t keep_last(std::uint32_t count, std::uint32_t degree,
   const auto cut = degree - count;
   const auto later = whole_position(skips, cut);
   const auto left = std::upper_bound(skips.begin(), skips.end(), cut);
-  const auto end = std::transform(
-    left, skips.end(), skips.begin(),
-    [cut](std::uint32_t skip) { return skip == none ? none : skip - cut; });
+  const auto end =
+    std::transform(left, skips.end(), skips.begin(), [cut](std::uint32_t skip) {
+      return skip == none ? none : skip - cut;
+    });
   std::fill(end, skips.end(), none);
   return later;
 }
@@ -248,6 +244,11 @@ result<void> check_lists(const shard& graph, const neighbour_request& request) {
     return fail(ec::invalid_argument,
                 "weights are asked for of edges of type {}, which have none",
                 info.edge_type_name(request.edge_type));
+  if (request.ages && !request.time.limited())
+    return fail(ec::invalid_argument,
+                "ages are asked for of edges of type {}, and the lists have no "
+                "time",
+                info.edge_type_name(request.edge_type));
   if (request.places && info.edge_types[request.edge_type].feature_width == 0)
     return fail(ec::invalid_argument,
                 "places are asked for of edges of type {}, which have no "
@@ -263,6 +264,13 @@ result<void> check_lists(const shard& graph, const neighbour_request& request) {
                 "partitioned; if that is from an older Graphmill and has none, "
                 "partition the dataset again",
                 originals_file(info.node_types[ends.source]), graph.part());
+  if (request.among != nullptr
+      && (!request.rule.takes_all() || request.among->type != ends.source))
+    return fail(ec::invalid_argument,
+                "edges of type {} among some nodes are asked for, which are of "
+                "type {} or drawn; all edges from type {} are possible",
+                info.edge_type_name(request.edge_type), request.among->type,
+                ends.source);
   const auto type = ends.destination;
   const auto& owned = graph.nodes(type);
   for (auto id : request.destinations)
@@ -335,10 +343,9 @@ result<std::int64_t> find_lists(list_task& work, std::int64_t max_degree,
       const auto most = static_cast<std::uint32_t>(request.rule.fanout);
       const auto own = work.skips_of(place);
       const auto from = own.empty() ? 0 : own.data() - work.skips.data();
-      place.begin += keep_last(
-        most, place.degree,
-        std::span{work.skips}.subspan(static_cast<std::size_t>(from),
-                                      own.size()));
+      place.begin += keep_last(most, place.degree,
+                               std::span{work.skips}.subspan(
+                                 static_cast<std::size_t>(from), own.size()));
       place.degree = std::min(place.degree, most);
     }
   return total;
@@ -346,7 +353,7 @@ result<std::int64_t> find_lists(list_task& work, std::int64_t max_degree,
 
 result<void> to_original_edges(const list_task& work, std::int64_t edges,
                                neighbour_reply& out) {
-  if (work.request.places && work.request.edge_ids)
+  if (!out.places.empty() && work.request.edge_ids)
     std::copy(out.places.begin(), out.places.end(), out.edge_ids.begin());
   const auto& begins = work.edges.original_begin;
   if (begins.empty() || out.edge_ids.empty())
@@ -356,8 +363,8 @@ result<void> to_original_edges(const list_task& work, std::int64_t edges,
     const auto node = work.request.destinations[i];
     const auto begin = begins[node - work.nodes.begin];
     const auto list = work.edges.indptr[node - work.nodes.begin];
-    const auto degree =
-      std::max<std::int64_t>(work.edges.indptr[node - work.nodes.begin + 1] - list, 0);
+    const auto degree = std::max<std::int64_t>(
+      work.edges.indptr[node - work.nodes.begin + 1] - list, 0);
     if (begin < 0 || begin > edges - degree)
       return fail(ec::invalid_data,
                   "{} in-edges of node {} begin at edge {} of {}: "

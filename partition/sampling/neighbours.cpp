@@ -1,4 +1,5 @@
 #include "partition/sampling/draws.hpp"
+#include "partition/sampling/id_table.hpp"
 #include "partition/sampling/neighbour_lists.hpp"
 #include "partition/sampling/sampling.hpp"
 #include "partition/sampling/slices.hpp"
@@ -178,8 +179,8 @@ void take_left(emitter<Id>& out, const list_place& place, edge_skips skips,
 }
 
 /// For all neighbours, for fanouts of more than 32, for kinds that read whole
-/// lists, and for trees, whose draws have keys of their own. Lists are taken one by one: each has enough elements to keep
-/// many reads of memory under way.
+/// lists, and for trees, whose draws have keys of their own. Lists are taken
+/// one by one: each has enough elements to keep many reads of memory under way.
 template <class Id>
 result<void> sample_many(const list_task& work, emitter<Id> out) {
   const auto& request = work.request;
@@ -212,9 +213,9 @@ emitter<Id> emitter_of(const list_task& work, neighbour_reply& out) {
   const auto& request = work.request;
   return {reinterpret_cast<const Id*>(work.edges.indices.data),
           reinterpret_cast<Id*>(out.sources.data()),
-          request.places     ? out.places.data()
-          : request.edge_ids ? out.edge_ids.data()
-                             : nullptr,
+          !out.places.empty() ? out.places.data()
+          : request.edge_ids  ? out.edge_ids.data()
+                              : nullptr,
           request.weights ? work.edges.weights.data() : nullptr,
           request.weights ? out.weights.data() : nullptr};
 }
@@ -223,8 +224,96 @@ emitter<Id> emitter_of(const list_task& work, neighbour_reply& out) {
 void make_room(const list_task& work, std::size_t total, neighbour_reply& out) {
   out.sources.resize(total * (out.wide ? 8 : 4));
   out.edge_ids.resize(work.request.edge_ids ? total : 0);
-  out.places.resize(work.request.places ? total : 0);
+  // Ages are those of the edges at the places.
+  out.places.resize(work.request.places || work.request.ages ? total : 0);
   out.weights.resize(work.request.weights ? total : 0);
+}
+
+/// The edges of lists whose sources are some of certain nodes, list after list.
+template <class Id>
+class source_filter {
+public:
+  source_filter(const list_task& work, neighbour_reply& out)
+    : work_(work), among_(*work.request.among), out_(out),
+      indices_(reinterpret_cast<const Id*>(work.edges.indices.data)) {}
+
+  /// Takes the edges of list `i` but for the first `skip` ones, and no more
+  /// than `most` of them. @returns how many there are.
+  std::int64_t take(std::size_t i, std::int64_t skip, std::int64_t most) {
+    const auto& place = work_.places[i];
+    const auto skips = work_.skips_of(place);
+    if (picks_.size() < place.degree)
+      picks_.resize(place.degree);
+    std::size_t found = 0;
+    for (std::uint32_t j = 0; j < place.degree; ++j) {
+      const auto at =
+        place.begin + (skips.empty() ? j : whole_position(skips, j));
+      const auto id = static_cast<node_id>(indices_[at]);
+      sound_ &= id >= 0 && id < work_.source_count;
+      picks_[found] = at;
+      found += among_.numbers->find(id, *among_.ids) >= 0 ? 1 : 0;
+    }
+    const auto count = static_cast<std::int64_t>(found);
+    const auto first = std::min(skip, count);
+    const auto taken = std::min(most, count - first);
+    append(std::span{picks_}.subspan(static_cast<std::size_t>(first),
+                                     static_cast<std::size_t>(taken)));
+    return count;
+  }
+
+  bool sound() const { return sound_; }
+
+private:
+  void append(std::span<const std::int64_t> picks) {
+    const auto& request = work_.request;
+    const auto old = out_.sources.size();
+    out_.sources.resize(old + picks.size() * sizeof(Id));
+    auto* to = reinterpret_cast<Id*>(out_.sources.data() + old);
+    for (const auto pick : picks)
+      *to++ = indices_[pick];
+    if (request.places || request.ages)
+      out_.places.append(picks);
+    if (request.edge_ids)
+      out_.edge_ids.append(picks);
+    if (request.weights)
+      for (const auto pick : picks)
+        out_.weights.push_back(
+          work_.edges.weights[static_cast<std::size_t>(pick)]);
+  }
+
+  const list_task& work_;
+  const node_subset& among_;
+  neighbour_reply& out_;
+  const Id* indices_;
+  std::vector<std::int64_t> picks_;
+  bool sound_ = true;
+};
+
+result<void> check_sources(const list_task& work, bool sound) {
+  if (sound || mapped_file::first_fault())
+    return ok();
+  return fail(ec::invalid_data,
+              "an in-edge of a node comes from no node: there are {}; "
+              "`graphmill inspect` says what else is broken",
+              work.source_count);
+}
+
+template <class Id>
+result<void> take_among(const list_task& work, neighbour_reply& out) {
+  source_filter<Id> filter{work, out};
+  const auto most = work.request.most;
+  std::int64_t total = 0;
+  for (std::size_t i = 0; i < work.places.size(); ++i) {
+    const auto count = filter.take(i, 0, most - total);
+    out.counts[i] = static_cast<std::int32_t>(count);
+    total += count;
+    if (total <= most)
+      continue;
+    make_room(work, 0, out);
+    out.too_large = true;
+    break;
+  }
+  return check_sources(work, filter.sound());
 }
 
 template <class Id>
@@ -237,6 +326,25 @@ result<void> sample_as(const list_task& work, neighbour_reply& out) {
   else if (rule.fanout != 0)
     return sample_many(work, emit);
   return ok();
+}
+
+/// Replaces the places of the edges, unless they are wanted, too, by ages.
+void to_ages(const list_task& work, neighbour_reply& out) {
+  const auto& request = work.request;
+  if (!request.ages)
+    return;
+  out.ages.resize(out.places.size());
+  std::size_t at = 0;
+  for (std::size_t i = 0; i < out.counts.size(); ++i) {
+    // Fewer, where a slice of the list is answered.
+    const auto end =
+      std::min(at + static_cast<std::size_t>(out.counts[i]), out.places.size());
+    for (; at < end; ++at)
+      out.ages[at] = request.time.age(
+        i, work.edges.times[static_cast<std::size_t>(out.places[at])]);
+  }
+  if (!request.places)
+    out.places.clear();
 }
 
 list_task task_of(const shard& graph, const neighbour_request& request,
@@ -259,12 +367,21 @@ result<void> answer(const shard& graph, const neighbour_request& request,
   work.places.resize(request.destinations.size());
   out.counts.resize(request.destinations.size());
   out.wide = work.edges.indices.wide;
+  out.too_large = false;
   GRAPHMILL_TRY(const auto total,
                 find_lists(work, type.max_in_degree, out.counts));
-  make_room(work, static_cast<std::size_t>(total), out);
-  GRAPHMILL_TRYV(out.wide ? sample_as<std::int64_t>(work, out)
-                          : sample_as<std::int32_t>(work, out));
-  return to_original_edges(work, type.count, out);
+  if (request.among != nullptr) {
+    make_room(work, 0, out);
+    GRAPHMILL_TRYV(out.wide ? take_among<std::int64_t>(work, out)
+                            : take_among<std::int32_t>(work, out));
+  } else {
+    make_room(work, static_cast<std::size_t>(total), out);
+    GRAPHMILL_TRYV(out.wide ? sample_as<std::int64_t>(work, out)
+                            : sample_as<std::int32_t>(work, out));
+  }
+  GRAPHMILL_TRYV(to_original_edges(work, type.count, out));
+  to_ages(work, out);
+  return ok();
 }
 
 /// Takes some sources of one list, in the order of `sample_many`. Draws cannot
@@ -272,7 +389,7 @@ result<void> answer(const shard& graph, const neighbour_request& request,
 /// drawn: every slice of a drawn list draws the whole list again.
 template <class Id>
 result<void> take_slice(const list_task& work, std::int64_t skip,
-                neighbour_reply& out) {
+                        neighbour_reply& out) {
   const auto& request = work.request;
   const auto& place = work.places[0];
   const auto wanted = out.sources.size() / sizeof(Id);
@@ -297,6 +414,16 @@ result<void> take_slice(const list_task& work, std::int64_t skip,
   return ok();
 }
 
+template <class Id>
+result<void> slice_among(const list_task& work, const source_slice& slice,
+                         neighbour_reply& out) {
+  make_room(work, 0, out);
+  source_filter<Id> filter{work, out};
+  out.counts[0] =
+    static_cast<std::int32_t>(filter.take(0, slice.skip, slice.most));
+  return check_sources(work, filter.sound());
+}
+
 result<void> answer_slice(const shard& graph, const neighbour_request& request,
                           const source_slice& slice, neighbour_reply& out) {
   const auto& type = graph.info().edge_types[request.edge_type];
@@ -306,6 +433,11 @@ result<void> answer_slice(const shard& graph, const neighbour_request& request,
   out.wide = work.edges.indices.wide;
   GRAPHMILL_TRY(const auto total,
                 find_lists(work, type.max_in_degree, out.counts));
+  if (request.among != nullptr) {
+    GRAPHMILL_TRYV(out.wide ? slice_among<std::int64_t>(work, slice, out)
+                            : slice_among<std::int32_t>(work, slice, out));
+    return to_original_edges(work, type.count, out);
+  }
   const auto wanted = static_cast<std::size_t>(
     std::clamp<std::int64_t>(total - slice.skip, 0, slice.most));
   make_room(work, wanted, out);
@@ -313,7 +445,9 @@ result<void> answer_slice(const shard& graph, const neighbour_request& request,
     return ok();
   GRAPHMILL_TRYV(out.wide ? take_slice<std::int64_t>(work, slice.skip, out)
                           : take_slice<std::int32_t>(work, slice.skip, out));
-  return to_original_edges(work, type.count, out);
+  GRAPHMILL_TRYV(to_original_edges(work, type.count, out));
+  to_ages(work, out);
+  return ok();
 }
 
 } // namespace

@@ -83,6 +83,8 @@ result<std::int64_t> check_reply(const dataset_info& info, part_id part,
     return bad("its weights are not as many as were asked for");
   if (reply.places.size() != (request.places ? size : 0))
     return bad("its places are not as many as were asked for");
+  if (reply.ages.size() != (request.ages ? size : 0))
+    return bad("its ages are not as many as were asked for");
   const auto nodes = info.node_types[type.source].count;
   const auto* ids = reply.sources.data();
   if (reply.wide
@@ -95,6 +97,8 @@ result<std::int64_t> check_reply(const dataset_info& info, part_id part,
     return bad("a place is not that of an edge of its type");
   if (!are_weights(reply.weights.span()))
     return bad("a weight is below 0, or no finite number");
+  if (!are_weights(reply.ages.span()))
+    return bad("an age is below 0, or no finite number");
   return total;
 }
 
@@ -180,6 +184,10 @@ void reply_merge::write_places(edge_id* out) const {
 
 void reply_merge::write_weights(float* out) const {
   write_each(&neighbour_reply::weights, out);
+}
+
+void reply_merge::write_ages(float* out) const {
+  write_each(&neighbour_reply::ages, out);
 }
 
 } // namespace graphmill

@@ -8,13 +8,14 @@
 
 namespace graphmill {
 
-/// Whether numbers may be weights of edges: all are finite and none below 0.
+/// Whether numbers may be weights or ages of edges: all are finite and none
+/// below 0.
 bool are_weights(std::span<const float> values);
 
 /// Checks that an answer fits its request: counts, sizes, ranges of ids, and
-/// that weights are some. It may come from another process; whatever passes can
-/// be numbered without further checks. Fails with `invalid_data` and a sentence
-/// that names the part.
+/// that weights and ages are some. It may come from another process; whatever
+/// passes can be numbered without further checks. Fails with `invalid_data` and
+/// a sentence that names the part.
 /// @returns the number of its sources.
 result<std::int64_t> check_reply(const dataset_info& info, part_id part,
                                  const neighbour_request& request,
@@ -53,6 +54,9 @@ struct reply_merge {
 
   /// Writes their places in the parts. @param out [sources]
   void write_places(edge_id* out) const;
+
+  /// Writes their ages. @param out [sources]
+  void write_ages(float* out) const;
 
 private:
   bool single() const { return replies.size() == 1; }

@@ -4,16 +4,22 @@
 #include "messages/base/draw_rule.hpp"
 #include "messages/base/error.hpp"
 #include "messages/base/ids.hpp"
+#include "messages/definition/definition_words.hpp"
 #include "partition/dataset/shard.hpp"
 #include "partition/sampling/excluded_edges.hpp"
 #include "partition/sampling/time_limits.hpp"
+#include "partition/sampling/walks.hpp"
 
+#include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <span>
 #include <vector>
 
 namespace graphmill {
+
+class id_table;
 
 /// What to sample: part of the definition, the same on every daemon. Value
 /// type.
@@ -28,11 +34,47 @@ struct sampling_scheme {
   bool weights = false;
   /// Report the places of edges, for types with features: where their rows lie.
   bool places = false;
+  /// Report the ages of edges, for types with times. Only with `time.used`.
+  bool ages = false;
   /// Edges of higher levels carry no message, as if the graph had none.
   edge_level level = all_levels;
   time_rule time{};
+  /// Anything but `directional`: layers run over all nodes of the batch, and
+  /// the last one over seeds alone.
+  subgraph_kind subgraph = subgraph_kind::directional;
+  /// With `bidirectional`: the edge type of the reverses of each type, which
+  /// has those of that type; -1: none. With `pinsage`: that of the way back.
+  std::vector<edge_type_id> opposites{};
+  /// Of other subgraphs than `directional`, as many blocks at the least: with
+  /// two, all nodes have rows.
+  int least_blocks = 0;
+  /// How nodes are found. `pinsage`: fanouts are of nodes that walks visit, and
+  /// weights are visits. `hgt`: a hop takes nodes by `budgets`, and fanouts are
+  /// the in-edges that propose them. `saint`: by walks from the seeds, and
+  /// fanouts say which edge types they take. By all others, of lists as `kind`
+  /// says. The last two need the subgraph `induced`.
+  sampling_method method = sampling_method::uniform;
+  walk_rule walk{};
+  /// budgets[hop][node type]: nodes that a hop takes.
+  std::vector<std::vector<std::int32_t>> budgets{};
 
   int hops() const { return static_cast<int>(fanouts.size()); }
+  /// Whether some hop samples edges of a type.
+  bool samples(edge_type_id type) const {
+    return std::any_of(fanouts.begin(), fanouts.end(), [type](const auto& of) {
+      return of[static_cast<std::size_t>(type)] != 0;
+    });
+  }
+  /// Whether edges of a type have weights.
+  bool weighs(const edge_type_info& type) const {
+    return weights && (type.weighted || method == sampling_method::pinsage);
+  }
+  /// Hops of the batch, which are the layers of a model.
+  int blocks() const {
+    return subgraph == subgraph_kind::directional || hops() == 0
+             ? hops()
+             : std::max(hops(), least_blocks);
+  }
 
   /// How in-edges of a type are sampled in a hop; here hops count from 0.
   draw_rule rule(int hop, edge_type_id edge_type) const {
@@ -45,11 +87,11 @@ struct batch_seeds {
   /// Per node type: distinct global ids. The position is the local id.
   std::vector<std::vector<node_id>> nodes;
   /// Per edge type: edges that the batch is without. None is of a higher level
-  /// than the batch sees. Empty: of no type. With trees, a destination is that of
-  /// one tree: its global id, and the number of nodes of its type times the
+  /// than the batch sees. Empty: of no type. With trees, a destination is that
+  /// of one tree: its global id, and the number of nodes of its type times the
   /// place of the row in `row_numbers`.
   std::vector<excluded_edges> excluded{};
-  /// Of a scheme whose seeds hear of their past: one time for all of them, or
+  /// Of a scheme whose seeds see their past: one time for all of them, or
   /// with trees that of each row. Else empty.
   std::vector<std::int64_t> until{};
   /// With trees: numbers of the rows, each once, from 0 on.
@@ -73,6 +115,7 @@ struct node_list {
   pod_vector<node_id> ids; ///< Global ids; position = local id.
   /// found[h] = nodes known after hop h; found[0] = seeds of the type. The
   /// nodes that hop h + 1 expands are [h == 0 ? 0 : found[h - 1], found[h]).
+  /// Of other subgraphs than `directional`, all nodes from found[1] on.
   std::vector<std::int64_t> found;
   /// [ids] With trees: the place among the rows of the one whose tree it is in.
   pod_vector<std::int32_t> trees{};
@@ -91,6 +134,9 @@ struct edge_list {
   /// Of the edges: positions in the part that owns their destination; empty
   /// unless asked for, or if the type has no features.
   pod_vector<edge_id> places{};
+  /// `time_limits::age` of the edges; empty unless asked for, or if the type
+  /// has no times.
+  pod_vector<float> ages{};
 };
 
 /// A sampled neighbourhood: typed blocks over local ids.
@@ -106,6 +152,13 @@ struct sampled_subgraph {
   }
   /// Bytes of all elements of the arrays; spare capacity does not count.
   std::size_t byte_size() const;
+};
+
+/// Some nodes of one type, among which sources are looked up. Borrows all.
+struct node_subset {
+  node_type_id type = 0;
+  const pod_vector<node_id>* ids = nullptr; ///< Global ids, each once.
+  const id_table* numbers = nullptr;        ///< Of these.
 };
 
 /// One request to the owner of a part: sample the in-edges of one type of some
@@ -125,6 +178,12 @@ struct neighbour_request {
   edge_level level = all_levels; ///< Lists end before edges of higher levels.
   time_limits time{};
   bool places = false; ///< Only of types that have features.
+  bool ages = false;   ///< Only of lists with a limit of time.
+  /// If not null: of each list, all edges whose sources are some of these. The
+  /// rule takes all.
+  const node_subset* among = nullptr;
+  /// With `among`: an answer of more sources is `too_large`.
+  std::int64_t most = std::numeric_limits<std::int64_t>::max();
 
   /// The same of `count` destinations from number `from` on.
   neighbour_request piece(std::size_t from, std::size_t count) const;
@@ -139,6 +198,16 @@ struct neighbour_reply {
   pod_vector<float> weights{};     ///< Likewise.
   /// Likewise: positions of the edges among those of their type in the part.
   pod_vector<edge_id> places{};
+  pod_vector<float> ages{}; ///< Likewise: `time_limits::age`.
+  bool too_large = false;   ///< Then it has no sources.
+
+  /// Adds further sources, with all that is beside them but counts.
+  void append_sources(const neighbour_reply& more);
+  /// Adds further lists.
+  void append(const neighbour_reply& more);
+
+  /// An empty one, whose arrays take memory from a pool.
+  static neighbour_reply in(const std::shared_ptr<buffer_pool>& pool);
 };
 
 /// Samples on one shard. Without replacement, the positions drawn from a list
@@ -155,9 +224,9 @@ struct neighbour_reply {
 /// type that has none. Fails with `not_found` if `labor` would need original
 /// ids of nodes that the shard does not own, and has none; with
 /// `invalid_argument` on ids that the shard does not own, on an invalid rule,
-/// on a request for weights that the type does not have, and on edges to
-/// exclude that are not in their lists, with `invalid_data` on broken lists,
-/// and with `out_of_memory`.
+/// on a request for weights that the type does not have or for ages without a
+/// time, and on edges to exclude that are not in their lists, with
+/// `invalid_data` on broken lists, and with `out_of_memory`.
 result<void> sample_neighbours(const shard& graph,
                                const neighbour_request& request,
                                neighbour_reply& out);
@@ -249,6 +318,8 @@ struct subgraph_bound {
   std::vector<std::int64_t> expanded; ///< Per node type: rows of its CSRs.
   std::vector<std::int64_t> edges;    ///< Per edge type, all hops.
   std::vector<std::int64_t> seeds{};  ///< Per node type.
+  /// Bytes that walks and budgets take while nodes are found, besides all that.
+  std::int64_t working = 0;
 };
 /// The bound of a batch of so many seeds of each node type under `scheme`, from
 /// the counts and the largest in-degrees of the dataset alone, levels apart. It
@@ -258,5 +329,10 @@ subgraph_bound bound_of(const dataset_info& info, const sampling_scheme& scheme,
 /// The same of a batch of so many seeds of the target type.
 subgraph_bound bound_of(const dataset_info& info, const sampling_scheme& scheme,
                         std::int64_t seeds);
+
+/// Bytes that a thread which samples keeps for the longest list that it reads
+/// as a whole.
+std::uint64_t list_bytes(const dataset_info& info,
+                         const sampling_scheme& scheme);
 
 } // namespace graphmill

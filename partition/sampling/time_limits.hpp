@@ -9,12 +9,12 @@
 
 namespace graphmill {
 
-/// What a batch may hear of edges with times. Part of the definition. Value
-/// type.
+/// Which edges a batch may see, by their times, and which of these it takes.
+/// Follows from the definition. Value type.
 struct time_rule {
-  bool used = false;       ///< Seeds hear of edges before their time alone.
-  bool inclusive = false;  ///< And of edges of that very time.
-  bool latest = false;     ///< The last ones are taken instead of drawn ones.
+  bool used = false;       ///< Seeds see edges before their time alone.
+  bool inclusive = false;  ///< And those of that very time.
+  bool latest = false;     ///< Takes the last ones, and draws none.
   std::int64_t window = 0; ///< Ticks before the time of the seed; 0: no limit.
   /// Each row of seeds has a tree of its own, which shares no node with others.
   bool disjoint = false;
@@ -22,8 +22,8 @@ struct time_rule {
   friend bool operator==(const time_rule&, const time_rule&) = default;
 };
 
-/// Which edges the lists of a request show, by time, and of which rows of seeds
-/// the lists are. Owns nothing.
+/// The times before which the lists of a request show edges, and the rows of
+/// seeds that the lists are of. Owns nothing.
 struct time_limits {
   /// Of each list, or one of all lists; empty: there is no limit.
   std::span<const std::int64_t> until;
@@ -51,6 +51,14 @@ struct time_limits {
     std::size_t last = 0; ///< One past them.
   };
   range of(std::span<const std::int64_t> times, std::size_t list) const;
+
+  /// How long before the time of a list an edge was, in ticks.
+  /// @param time Of an edge that counts.
+  float age(std::size_t list, std::int64_t time) const {
+    // Without a sign: the difference may exceed the largest int64.
+    return static_cast<float>(static_cast<std::uint64_t>(until_of(list))
+                              - static_cast<std::uint64_t>(time));
+  }
 
   /// What concerns `count` lists from number `from` on.
   time_limits piece(std::size_t from, std::size_t count) const;

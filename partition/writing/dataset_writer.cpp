@@ -69,7 +69,8 @@ struct dataset_writer::impl {
   std::vector<dropped_edges> dropped;
   /// By edge type; only of leveled ones, or while features are written.
   std::vector<placed_edges> placed;
-  std::vector<incoming_task> tasks; ///< As in `info`.
+  std::vector<incoming_task> tasks;         ///< As in `info`.
+  std::vector<unlabelled_edges> unlabelled; ///< By task.
   bool spent = false;
 
   result<void> make_type_folders();
@@ -102,6 +103,7 @@ result<dataset_writer> dataset_writer::create(const fs::path& folder,
   };
   for (auto& task : info.tasks) {
     task.split_counts = {};
+    task.unlabelled = 0;
     std::ranges::for_each(task.edge_types, hold_out);
     for (const auto& type : task.reverse_types)
       hold_out(type.value_or(-1));
@@ -332,11 +334,12 @@ result<void> dataset_writer::impl::finish_edges(edge_type_id type) {
   dropped[type] = edges[type].dropped();
   // An event is no duplicate of another one.
   if (about.timed && !times_of_sources[type] && dropped[type].duplicates > 0)
-    return fail(ec::invalid_data,
-                "{}: {} edges join nodes that an earlier edge joins, have times "
-                "of their own, and would be lost: --undirected is for pairs of "
-                "nodes with one edge; take --reverse, which keeps all edges",
-                info.edge_type_name(type), dropped[type].duplicates);
+    return fail(
+      ec::invalid_data,
+      "{}: {} edges join nodes that an earlier edge joins, have times "
+      "of their own, and would be lost: --undirected is for pairs of "
+      "nodes with one edge; take --reverse, which keeps all edges",
+      info.edge_type_name(type), dropped[type].duplicates);
   if (about.timed) {
     GRAPHMILL_TRYV(find_times(type));
   }
@@ -357,11 +360,10 @@ result<void> dataset_writer::impl::find_times(edge_type_id type) {
   const auto& given = placed[type];
   if (times_of_sources[type])
     for (const auto source : given.sources)
-      times.push_back(
-        source < 0
-          ? 0
-          : node_times[info.edge_types[type].source]
-                      [static_cast<std::size_t>(source)]);
+      times.push_back(source < 0
+                        ? 0
+                        : node_times[info.edge_types[type].source]
+                                    [static_cast<std::size_t>(source)]);
   if (times.size() != given.places.size())
     return fail(ec::internal, "{} times given for {} edges of {}", times.size(),
                 given.places.size(), info.edge_type_name(type));
@@ -424,10 +426,11 @@ result<void> dataset_writer::impl::take_times(std::size_t task) {
   if (std::ranges::none_of(about.edge_types, is_timed))
     return ok();
   if (!std::ranges::all_of(about.edge_types, is_timed))
-    return fail(ec::invalid_data,
-                "task {}: edges of some of its types have times and others have "
-                "none; give all of them times, or make a task of each",
-                about.name);
+    return fail(
+      ec::invalid_data,
+      "task {}: edges of some of its types have times and others have "
+      "none; give all of them times, or make a task of each",
+      about.name);
   if (about.timed)
     return fail(ec::invalid_data,
                 "task {}: its edges have times (--edge-time), which its rows "
@@ -459,7 +462,7 @@ result<void> dataset_writer::impl::finish_tasks() {
     if (!tasks[t].choose)
       return fail(ec::internal, "task {} is given no rows", info.tasks[t].name);
     GRAPHMILL_TRYV(take_times(t));
-    GRAPHMILL_TRYV(writer.choose(t, tasks[t]));
+    GRAPHMILL_TRY(unlabelled.emplace_back(), writer.choose(t, tasks[t]));
   }
   for (edge_type_id e = 0; e < std::ssize(info.edge_types); ++e) {
     if (!info.edge_types[e].leveled)
@@ -497,6 +500,10 @@ std::uint64_t dataset_writer::impl::sort_bytes(edge_type_id type) const {
                     opts.memory_bytes);
 }
 
+const std::vector<unlabelled_edges>& dataset_writer::unlabelled() const {
+  return impl_->unlabelled;
+}
+
 const std::vector<dropped_edges>& dataset_writer::dropped() const {
   return impl_->dropped;
 }
@@ -530,9 +537,10 @@ result<dataset_info> dataset_writer::finish() {
   // Opening it again checks that what was written is what can be read.
   GRAPHMILL_TRY(const auto written, dataset::open(self.folder, self.info));
   for (std::size_t t = 0; t < self.info.tasks.size(); ++t)
-    for (const auto& rows : written.task(t).splits)
-      if (rows)
-        GRAPHMILL_TRYV(check_rows(self.info, self.info.tasks[t], *rows));
+    for (auto which : all_splits)
+      if (const auto& rows =
+            written.task(t).splits[static_cast<std::size_t>(which)])
+        GRAPHMILL_TRYV(check_rows(self.info, self.info.tasks[t], which, *rows));
   GRAPHMILL_TRY(const auto digests, digests_of(written, self.opts.on_progress));
   self.info.digest = digests.content;
   GRAPHMILL_TRYV(write_dataset_info(self.folder, self.info));

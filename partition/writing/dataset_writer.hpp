@@ -53,9 +53,9 @@ public:
   /// @param info Names, types, node counts, feature widths and types, class
   /// counts and names, target, provenance, whether features are stored as
   /// sparse ones, whether edges have weights, how many features and of which
-  /// type, and tasks without numbers of rows. Which edge types are leveled follows from these. Edge counts,
-  /// degrees, index types, split counts, counts of sparse features and the
-  /// digest are filled in by `finish`.
+  /// type, and tasks without numbers of rows. Which edge types are leveled
+  /// follows from these. Edge counts, degrees, index types, split counts,
+  /// counts of sparse features and the digest are filled in by `finish`.
   static result<dataset_writer> create(const std::filesystem::path& folder,
                                        dataset_info info, options opts);
   dataset_writer(dataset_writer&&) noexcept;
@@ -109,8 +109,8 @@ public:
                                     std::span<const float> rows);
 
   /// Appends the times of edges, in the order in which `append_edges` is given
-  /// them, of a type that is `timed`: 8 bytes of memory for each. Edges of other
-  /// types whose sources have times get those of their sources.
+  /// them, of a type that is `timed`: 8 bytes of memory for each. Edges of
+  /// other types whose sources have times get those of their sources.
   result<void> append_edge_times(edge_type_id type,
                                  std::span<const std::int64_t> times);
 
@@ -131,6 +131,9 @@ public:
 
   /// By edge type; complete after `finish`.
   const std::vector<dropped_edges>& dropped() const;
+
+  /// By task; complete after `finish`.
+  const std::vector<unlabelled_edges>& unlabelled() const;
 
 private:
   dataset_writer();

@@ -19,8 +19,8 @@ struct edge_rules {
   bool drop_self_loops = false; ///< Only where both ends are of one type.
   /// With `both_ways` and unless all are kept, a pair of nodes has one edge
   /// each way, however often it was given, either way. Edges without weights
-  /// have none that could differ, and `sum` is not for them. Of edges with times
-  /// of their own none may be lost: the writer fails then.
+  /// have none that could differ, and `sum` is not for them. Of edges with
+  /// times of their own none may be lost: the writer fails then.
   duplicate_edges duplicates = duplicate_edges::keep;
 };
 

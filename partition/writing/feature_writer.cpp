@@ -12,20 +12,24 @@
 
 namespace graphmill {
 
-namespace {
-
-/// The largest float16 is 65504, and the next step would be 65536: from the
-/// middle between them on, values are rounded to infinity.
-constexpr float half_limit = 65520.0f;
-
-} // namespace
+std::optional<wrong_feature> find_wrong_feature(std::span<const float> values,
+                                                dtype type) {
+  const auto limit = type == dtype::float16 ? half_overflow : INFINITY;
+  const auto bad = std::ranges::find_if_not(
+    values, [limit](float value) { return std::fabs(value) < limit; });
+  if (bad == values.end())
+    return std::nullopt;
+  return wrong_feature{bad - values.begin(), *bad,
+                       std::isfinite(*bad) ? "float16 cannot hold"
+                                           : "is not a finite number"};
+}
 
 result<feature_writer>
 feature_writer::create(const std::filesystem::path& folder,
                        const node_type_info& type) {
   if (!type.sparse_features) {
     GRAPHMILL_TRY(auto out,
-                  npy_writer::create(folder / "features.npy", type.feature_type,
+                  npy_writer::create(folder / features_file, type.feature_type,
                                      {type.feature_width}));
     return feature_writer{std::move(out), std::nullopt, type};
   }
@@ -43,23 +47,20 @@ feature_writer::create(const std::filesystem::path& folder,
 }
 
 result<void> feature_writer::append(std::span<const float> values) {
-  const auto narrow = type_ == dtype::float16;
-  const auto limit = narrow ? half_limit : INFINITY;
-  const auto bad = std::ranges::find_if_not(
-    values, [limit](float value) { return std::fabs(value) < limit; });
-  const auto place = written_ + (bad - values.begin());
-  if (bad != values.end())
-    return fail(
-      ec::invalid_data, "features of {}: node {}, column {} is {}, which {}",
-      name_, place / width_, place % width_, *bad,
-      std::isfinite(*bad) ? "float16 cannot hold" : "is not a finite number");
+  if (const auto bad = find_wrong_feature(values, type_)) {
+    const auto at = written_ + bad->place;
+    return fail(ec::invalid_data,
+                "features of {}: node {}, column {} is {}, which {}", name_,
+                at / width_, at % width_, bad->value, bad->why);
+  }
+  const auto place = written_ + std::ssize(values);
   if (place > count_ * width_)
     return fail(ec::invalid_data,
                 "features of {}: more values given than {} nodes of {} columns "
                 "have",
                 name_, count_, width_);
   const auto first = std::exchange(written_, place);
-  if (!narrow)
+  if (type_ != dtype::float16)
     return write(values, first);
   halves_.resize(values.size());
   std::ranges::transform(values, halves_.begin(), to_half);

@@ -9,9 +9,22 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace graphmill {
+
+/// A value that features of a dtype cannot have.
+struct wrong_feature {
+  std::int64_t place; ///< Among those that were looked at.
+  float value;
+  std::string_view why; ///< Follows "which".
+};
+
+/// The first value that is not finite, or that float16 cannot hold where that
+/// is the dtype.
+std::optional<wrong_feature> find_wrong_feature(std::span<const float> values,
+                                                dtype type);
 
 /// Writes the features of one node type, checked and converted to its dtype, to
 /// features.npy, or, if the type has sparse features, without zeros to the

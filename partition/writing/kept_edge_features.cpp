@@ -2,9 +2,9 @@
 
 #include "partition/dataset/dataset_names.hpp"
 #include "partition/files/half.hpp"
+#include "partition/writing/feature_writer.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <system_error>
 #include <utility>
 
@@ -14,8 +14,6 @@ namespace {
 
 constexpr const char* waiting_rows_file = "features.waiting.npy";
 constexpr std::size_t ordered_block_bytes = std::size_t{1} << 20;
-/// From here on, float16 would be infinite.
-constexpr float edge_half_limit = 65520.0F;
 
 /// Which given edge lies at each place of the lists.
 result<std::vector<std::int64_t>> edges_by_place(std::int64_t edges,
@@ -49,18 +47,14 @@ kept_edge_features::create(const std::filesystem::path& folder,
 }
 
 result<void> kept_edge_features::append(std::span<const float> values) {
-  const auto narrow = type_ == dtype::float16;
-  const auto limit = narrow ? edge_half_limit : INFINITY;
-  const auto bad = std::ranges::find_if_not(
-    values, [limit](float value) { return std::fabs(value) < limit; });
-  const auto at = given_ + (bad - values.begin());
-  if (bad != values.end())
-    return fail(
-      ec::invalid_data, "features of {}: edge {}, column {} is {}, which {}",
-      name_, at / width_, at % width_, *bad,
-      std::isfinite(*bad) ? "float16 cannot hold" : "is not a finite number");
-  given_ = at;
-  if (!narrow)
+  if (const auto bad = find_wrong_feature(values, type_)) {
+    const auto at = given_ + bad->place;
+    return fail(ec::invalid_data,
+                "features of {}: edge {}, column {} is {}, which {}", name_,
+                at / width_, at % width_, bad->value, bad->why);
+  }
+  given_ += std::ssize(values);
+  if (type_ != dtype::float16)
     return waiting_.append_bytes(std::as_bytes(values));
   halves_.resize(values.size());
   std::ranges::transform(values, halves_.begin(), to_half);

@@ -195,8 +195,7 @@ result<placed_edges> kept_edges::place(edge_spool<Edge>& spool) const {
     const auto list = static_cast<std::size_t>(edge.destination);
     auto& at = next[list];
     if (rules_.duplicates != duplicate_edges::keep
-        && (at == begin[list + 1]
-            || listed[at] != edge.source))
+        && (at == begin[list + 1] || listed[at] != edge.source))
       return -1;
     return at++;
   };

@@ -55,8 +55,8 @@ public:
                      std::function<std::string(node_id)> name_of,
                      placed_edges& placed);
 
-  /// Sorts each list by level and within a level by time, stably, and writes the
-  /// arrays again, with the ends of levels and the times. Takes 24 bytes of
+  /// Sorts each list by level and within a level by time, stably, and writes
+  /// the arrays again, with the ends of levels and the times. Takes 24 bytes of
   /// memory for each edge.
   /// @param levels [edges] In the order of lists; empty: all are 0.
   /// @param times [edges] Likewise; empty: there are none.

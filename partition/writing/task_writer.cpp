@@ -143,7 +143,8 @@ result<void> check_row(const edge_task_info& task, const incoming_task& from,
 
 } // namespace
 
-result<void> task_writer::choose(std::size_t task, const incoming_task& from) {
+result<unlabelled_edges> task_writer::choose(std::size_t task,
+                                             const incoming_task& from) {
   auto& of = info_.tasks[task];
   if (from.class_count != 0) {
     of.class_count = from.class_count;
@@ -155,16 +156,23 @@ result<void> task_writer::choose(std::size_t task, const incoming_task& from) {
     expect_all(of, from.labels, label_bytes, "bytes of labels", placed_));
   GRAPHMILL_TRYV(expect_all(of, from.times, of.timed, "times", placed_));
   GRAPHMILL_TRYV(expect_all(of, from.weights, of.weighted, "weights", placed_));
+  unlabelled_edges unlabelled;
   std::vector<task_edge> edges;
+  std::vector<bool> labelled; ///< [edges]
   for (std::size_t i = 0; i < of.edge_types.size(); ++i) {
     const auto& type = placed_[static_cast<std::size_t>(of.edge_types[i])];
     for (std::size_t e = 0; e < type.places.size(); ++e) {
       if (type.places[e] < 0)
         continue;
-      if (kind
-          && !is_known(*kind, from.labels[i],
-                       e * label_bytes / size_of(traits_of(*kind).element)))
+      const auto known =
+        !kind
+        || is_known(*kind, from.labels[i],
+                    e * label_bytes / size_of(traits_of(*kind).element));
+      if (!known && !from.says_splits) {
+        ++unlabelled.others;
         continue;
+      }
+      labelled.push_back(known);
       edges.push_back({static_cast<std::int32_t>(i), static_cast<edge_id>(e),
                        type.sources[e], type.destinations[e],
                        of.timed ? from.times[i][e] : 0});
@@ -180,20 +188,30 @@ result<void> task_writer::choose(std::size_t task, const incoming_task& from) {
                     "task {}: edge {} of {} is chosen twice, or is none",
                     of.name, at, edges.size());
       taken[at] = true;
+      if (!labelled[at] && static_cast<split>(s) != split::test) {
+        ++unlabelled.of_splits[s];
+        continue;
+      }
+      of.unlabelled += labelled[at] ? 0 : 1;
       rows_[task][s].push_back(edges[at]);
     }
-    info_.tasks[task].split_counts[s] = std::ssize(chosen[s]);
-    info_.tasks[task].negative_counts[s] =
-      from.negatives && !chosen[s].empty()
-        ? std::ssize(from.negatives(static_cast<split>(s), rows_[task][s][0]))
+    const auto& rows = rows_[task][s];
+    of.split_counts[s] = std::ssize(rows);
+    of.negative_counts[s] =
+      from.negatives && !rows.empty()
+        ? std::ssize(from.negatives(static_cast<split>(s), rows[0]))
         : 0;
   }
-  if (std::ranges::all_of(chosen, [](const auto& s) { return s.empty(); }))
+  if (std::ranges::all_of(rows_[task],
+                          [](const auto& rows) { return rows.empty(); }))
     return fail(ec::invalid_data,
                 "task {}: none of {} edges is in a split; there would be "
-                "nothing to learn",
-                of.name, edges.size());
-  return ok();
+                "nothing to learn{}",
+                of.name, edges.size(),
+                std::ranges::count(labelled, false) == 0
+                  ? ""
+                  : ". Training and validation rows need a label");
+  return unlabelled;
 }
 
 result<std::vector<std::uint8_t>>
@@ -216,9 +234,9 @@ task_writer::levels(edge_type_id type,
           held = std::max(held, level);
         }
         if (about(t).reverse_types[place] == type) {
-          auto& held = reversed[{row.destination, row.source}]
-                               [times.empty() || !about(t).timed ? any_time
-                                                                 : row.time];
+          auto& held =
+            reversed[{row.destination, row.source}]
+                    [times.empty() || !about(t).timed ? any_time : row.time];
           held = std::max(held, level);
         }
       }
@@ -235,8 +253,8 @@ task_writer::levels(edge_type_id type,
           pair != reversed.end()) {
         const auto place = static_cast<std::size_t>(e);
         for (const auto time :
-             {any_time, times.empty() ? any_time
-                                      : static_cast<double>(times[place])})
+             {any_time,
+              times.empty() ? any_time : static_cast<double>(times[place])})
           if (const auto held = pair->second.find(time);
               held != pair->second.end())
             out[place] = std::max(out[place], held->second);
@@ -318,7 +336,7 @@ result<void> task_writer::write_split(std::size_t task, split which,
   if (each > 0)
     GRAPHMILL_TRYV(
       write_array<std::int64_t>(task, which, "negatives", negatives, {each}));
-  if (of.kind != edge_task_kind::link)
+  if (!traits_of(of.kind).negatives)
     return ok();
   return which == split::train ? write_exclusions(task)
                                : write_known(task, which);
@@ -356,10 +374,21 @@ result<void> task_writer::write_exclusions(std::size_t task) const {
         });
       };
       const auto type = of.edge_types[place];
+      const auto& joined = info_.edge_types[static_cast<std::size_t>(type)];
       const auto& reverse = of.reverse_types[place];
+      const node_pair back{row.destination, row.source};
+      // An edge of the same type may go back, whether the type is its own
+      // reverse or not.
+      const auto goes_back =
+        joined.source == joined.destination && row.source != row.destination;
       add(type, nodes_of(row), 0);
-      if (reverse && (*reverse != type || row.source != row.destination))
-        add(*reverse, {row.destination, row.source}, 1);
+      if (goes_back)
+        add(type, back, 1);
+      if (reverse && *reverse != type) {
+        add(*reverse, back, 1);
+        if (goes_back)
+          add(*reverse, nodes_of(row), 0);
+      }
       at->second = lists.close();
     }
     lists.rows.push_back(at->second);

@@ -29,9 +29,9 @@ struct task_edge {
 /// may be rows, in the order of rows.
 using task_rows = std::array<std::vector<std::size_t>, 3>;
 
-/// Chooses rows. Is given the edges that were not dropped and have labels, type
-/// by type in the order in which they were appended. An edge that it leaves out
-/// carries messages in all phases.
+/// Chooses rows. Is given the edges that were not dropped, type by type in the
+/// order in which they were appended. An edge that it leaves out carries
+/// messages in all phases.
 using task_splitter =
   std::function<result<task_rows>(std::span<const task_edge>)>;
 
@@ -39,6 +39,10 @@ using task_splitter =
 /// place of their type in the task and by their number in it. Value type.
 struct incoming_task {
   task_splitter choose;
+  /// Whether the source says splits. Then `choose` is given edges without a
+  /// label, too. Those of its test split become rows, for predictions; those of
+  /// other splits do not.
+  bool says_splits = false;
   /// [types][edges, bytes of a label] As `label_kind` describes. Empty for
   /// links.
   std::vector<std::vector<std::uint8_t>> labels{};
@@ -50,6 +54,12 @@ struct incoming_task {
   /// Where only reading edges has told them; else the task has them already.
   std::int64_t class_count = 0;
   std::vector<std::string> class_names{};
+};
+
+/// Edges of a task that have no label and are no rows.
+struct unlabelled_edges {
+  std::array<std::int64_t, 3> of_splits{}; ///< Of splits that a source says.
+  std::int64_t others = 0;                 ///< That were not to be chosen.
 };
 
 /// Chooses the rows of tasks, decides the levels of edges, and writes the files
@@ -66,13 +76,14 @@ public:
   /// Sets the numbers of rows in `info`. Fails if no split of a task has a row,
   /// a row is there twice, or there are not as many labels, times, weights or
   /// negatives as edges.
-  result<void> choose(std::size_t task, const incoming_task& from);
+  /// @returns what it left out.
+  result<unlabelled_edges> choose(std::size_t task, const incoming_task& from);
 
   /// The levels of the edges of a type, in the order of lists: the highest of
   /// the splits in which a task has an edge, or an edge of which it is the
   /// reverse; 0 of all others.
-  /// @param times [edges] In the order of lists: an edge is the reverse of those
-  /// of its time alone. Empty: of all between its nodes.
+  /// @param times [edges] In the order of lists: an edge is the reverse of
+  /// those of its time alone. Empty: of all between its nodes.
   result<std::vector<std::uint8_t>>
   levels(edge_type_id type, std::span<const std::int64_t> times) const;
 

@@ -132,13 +132,120 @@ void check_fanouts(definition_source& source) {
   }
 }
 
-void check_method(definition_source& source) {
+std::string_view word_of(sampling_method method) {
+  switch (method) {
+  case sampling_method::uniform:
+    return "uniform";
+  case sampling_method::weighted:
+    return "weighted";
+  case sampling_method::labor:
+    return "labor";
+  case sampling_method::pinsage:
+    return "pinsage";
+  case sampling_method::hgt:
+    return "hgt";
+  case sampling_method::saint:
+    return "saint";
+  }
+  return "";
+}
+
+/// Whether some fanout, of any hop and type, is one that does not fit.
+template <class Fits>
+bool has_other_fanouts(const definition& def, Fits fits) {
+  const auto all_fit = [fits](const std::vector<std::int32_t>& fanouts) {
+    return std::ranges::all_of(fanouts, fits);
+  };
+  return !all_fit(def.sampler.fanouts)
+         || !std::ranges::all_of(
+           def.sampler.edge_fanouts,
+           [all_fit](const auto& of_type) { return all_fit(of_type.second); });
+}
+
+void check_walk_fields(definition_source& source) {
   const auto& sampler = source.value.sampler;
-  if (sampler.method == sampling_method::labor && sampler.replace
-      && source.usable("sampler.method") && source.usable("sampler.replace"))
-    source.report(source.where("sampler.replace"),
-                  "`sampler.method: labor` draws without replacement; leave "
-                  "out `sampler.replace`");
+  const auto visits = sampler.method == sampling_method::pinsage;
+  if (!source.usable("sampler.method"))
+    return;
+  if (!visits)
+    refuse_given(
+      source,
+      {{"sampler.walks", sampler.walks != default_of("sampler", "walks")},
+       {"sampler.restart",
+        sampler.restart != default_of("sampler", "restart")}},
+      "`sampler.method: pinsage`");
+  if (!visits && sampler.method != sampling_method::saint)
+    refuse_given(source,
+                 {{"sampler.walk_length",
+                   sampler.walk_length != default_of("sampler", "walkLength")}},
+                 "`sampler.method` pinsage and saint");
+}
+
+/// What fanouts mean for methods that take no in-edges out of lists alone.
+void check_method_fanouts(definition_source& source) {
+  const auto& def = source.value;
+  if (!source.usable("sampler.fanouts"))
+    return;
+  const auto report = [&source](std::string text) {
+    source.report(source.where("sampler.fanouts"), std::move(text));
+  };
+  if (def.sampler.method == sampling_method::hgt
+      && has_other_fanouts(def, [](auto fanout) { return fanout >= 0; }))
+    report("`sampler.fanouts` has `all`, and with `sampler.method: hgt` its "
+           "numbers are nodes of each type that a hop takes; say how many");
+  if (def.sampler.method == sampling_method::saint
+      && has_other_fanouts(
+        def, [](auto fanout) { return fanout == -1 || fanout == 0; }))
+    report("with `sampler.method: saint`, each layer takes all edges among the "
+           "nodes of the batch, or none of a type; make each of "
+           "`sampler.fanouts` all or 0");
+}
+
+void check_method(definition_source& source) {
+  const auto& def = source.value;
+  const auto& sampler = def.sampler;
+  const auto word = word_of(sampler.method);
+  if (!source.usable("sampler.method"))
+    return;
+  const auto refuse = [&source](const std::string& path, std::string text) {
+    if (source.usable(path))
+      source.report(source.where(path), std::move(text));
+  };
+  if (sampler.replace && sampler.method >= sampling_method::labor)
+    refuse("sampler.replace",
+           sampler.method == sampling_method::labor
+             ? "`sampler.method: labor` draws without replacement; leave "
+               "out `sampler.replace`"
+             : fmt::format("`sampler.method: {}` settles what is drawn; leave "
+                           "out `sampler.replace`",
+                           word));
+  if (sampler.subgraph == subgraph_kind::induced && sampler.disjoint)
+    refuse("sampler.subgraph",
+           "`sampler.subgraph: induced` takes all edges among the nodes "
+           "of a batch, and with `sampler.disjoint` rows share none; "
+           "leave out one of them");
+  check_walk_fields(source);
+  if (draws_lists(sampler.method))
+    return;
+  check_method_fanouts(source);
+  if (sampler.method == sampling_method::pinsage
+        ? sampler.subgraph != subgraph_kind::directional
+        : sampler.subgraph == subgraph_kind::bidirectional)
+    refuse("sampler.subgraph",
+           fmt::format("`sampler.method: {}` settles which edges a batch has; "
+                       "leave out `sampler.subgraph`",
+                       word));
+  if (sampler.method == sampling_method::pinsage
+      && def.evaluate.neighbours == neighbour_use::all)
+    refuse("evaluate.neighbours",
+           "`evaluate.neighbours: all` takes all in-edges, which "
+           "`sampler.method: pinsage` does not learn from; leave out one of "
+           "them");
+  if (def.fetch.cache != 0 && def.fetch.cache_order == cache_order::vip)
+    refuse("fetch.cache_order",
+           fmt::format("`fetch.cache_order: vip` knows no chances of nodes for "
+                       "`sampler.method: {}`; set fetch.cache_order: degree",
+                       word));
 }
 
 /// Without neighbours, a model that hears them is another one.
@@ -157,7 +264,7 @@ void check_sampling(definition_source& source) {
     return;
   source.report(source.where("sampler.fanouts"),
                 fmt::format("`sampler.fanouts` are 0 in every hop, so that {} "
-                            "would hear of no neighbour; sample some, or use "
+                            "would see no neighbour; sample some, or use "
                             "`kind: mlp`",
                             traits_of(source.value.model.kind).name));
 }
@@ -258,6 +365,37 @@ void check_relations(definition_source& source) {
                 {"model.bases", model.bases != 0}},
                fmt::format("{}, and not for {}", fmt::join(kinds, " and "),
                            traits_of(model.kind).name));
+}
+
+/// What only kinds that read features of edges take notice of, by time.
+void check_ages(definition_source& source) {
+  const auto& model = source.value.model;
+  const auto& traits = traits_of(model.kind);
+  if (!source.usable("model.edge_ages") || !source.usable("model.kind"))
+    return;
+  const auto differs = [](double value, const char* field) {
+    return value != default_of("model", field);
+  };
+  if (model.edge_ages == edge_age_use::none)
+    refuse_given(source,
+                 {{"model.age_unit", differs(model.age_unit, "ageUnit")}},
+                 "`edge_ages: log` and `edge_ages: cosine`");
+  if (model.edge_ages != edge_age_use::cosine)
+    refuse_given(source,
+                 {{"model.age_width", differs(model.age_width, "ageWidth")}},
+                 "`edge_ages: cosine` alone");
+  if (model.edge_ages == edge_age_use::none)
+    return;
+  if (!traits.reads_edge_features())
+    source.report(source.where("model.edge_ages"),
+                  fmt::format("`model.edge_ages` is for kinds that read "
+                              "features of edges, and {} does not; leave it "
+                              "out",
+                              traits.name));
+  else if (!source.value.sampler.is_timed() && source.usable("sampler.time"))
+    source.report(source.where("model.edge_ages"),
+                  "`model.edge_ages` needs the time of each row; set "
+                  "`sampler.time: strict` or `inclusive`");
 }
 
 /// Rows of tables must not change their signs.
@@ -538,6 +676,7 @@ void check_definition(definition_source& source) {
   check_attention(source);
   check_message_dropout(source);
   check_relations(source);
+  check_ages(source);
   check_one_target(source);
   check_without_task(source);
   check_decoder(source);

@@ -99,13 +99,14 @@ struct model_traits {
   }
   /// Layers sum neighbours as they are, and outputs are means over layers.
   constexpr bool averages_layers() const { return looks_up && hears(); }
-  /// Weights of edges have a meaning: they multiply the summed rows.
-  constexpr bool weighs_edges() const { return sums(); }
+  /// Weights of edges have a meaning: they multiply the summed rows, or the
+  /// powers that a softmax is made of.
+  constexpr bool weighs_edges() const { return sums() || attends(); }
   /// Features of edges enter messages: sums by a product of their own, those
   /// with a learnt weight of the node itself ahead of a ReLU (GINE), attention
   /// both in scores and in what is summed.
   constexpr bool reads_edge_features() const {
-    return (sums() && !looks_up) || message == message_form::attention;
+    return (sums() && !looks_up) || attends();
   }
   /// They are added to the rows of sources, edge by edge, before a ReLU (Hu et
   /// al., "Strategies for pre-training graph neural networks", ICLR'20).

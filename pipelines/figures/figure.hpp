@@ -20,6 +20,7 @@ enum class figure_unit {
   latency,    ///< Seconds, of which there are few.
   since_1970, ///< Seconds.
   ratio,      ///< From 0 to 1.
+  loss,       ///< Seldom near 0, where its axis need not begin.
   number,
 };
 
@@ -45,7 +46,7 @@ struct figure {
   figure_value (*get)(const T&);
   std::string_view field{};  ///< In JSON and in the history of the last hour.
   std::string_view column{}; ///< In tables of text, without its unit.
-  std::string_view title{};  ///< Of its curve on the web page.
+  std::string_view title{};  ///< Of its curves on the web page.
   column_room room = column_room::wide;
   std::string_view label{}; ///< Of a metric that has several figures.
 

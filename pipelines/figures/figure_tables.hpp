@@ -139,17 +139,18 @@ inline constexpr figure<run_progress> progress[] = {
    in<&run_progress::step>, "step"},
   {"graphmill_run_steps", count, "Steps of the phase.",
    in<&run_progress::steps>, "steps"},
-  {"graphmill_run_loss", number,
+  {"graphmill_run_loss", loss,
    "Mean loss of the last finished training epoch. For an epoch longer than "
    "that, and until the next one ends, the mean of its steps in the last 10 "
    "to 20 s. In the first epoch, from its first step on.",
-   in<&run_progress::loss>, "loss"},
+   in<&run_progress::loss>, "loss", "", "Loss of training"},
   {"graphmill_run_learning_rate", number, "Learning rate.",
-   in<&run_progress::learning_rate>, "learning_rate"},
+   in<&run_progress::learning_rate>, "learning_rate", "", "Learning rate"},
   {"graphmill_run_seeds_per_second", per_second,
    "Training seeds per second, over the last 10 to 20 s of the current or "
    "last epoch.",
-   in<&run_progress::seeds_per_second>, "seeds_per_second"},
+   in<&run_progress::seeds_per_second>, "seeds_per_second", "",
+   "Seeds per second"},
   {"graphmill_run_remaining_seconds", seconds,
    "Time until all epochs, or train.max_steps, are trained at this pace.",
    if_known<&run_progress::seconds_left>},
@@ -167,10 +168,17 @@ constexpr bool makes_bytes(actor_kind kind) {
          && kind != actor_kind::conductor;
 }
 
+/// Those whose workers' time has curves on the web page, in this order.
+inline constexpr actor_kind curved_stages[] = {
+  actor_kind::sampler,          actor_kind::fetcher,
+  actor_kind::batcher,          actor_kind::trainer,
+  actor_kind::sampling_service, actor_kind::feature_service,
+};
+
 inline constexpr figure<actor_health> actor[] = {
   {"graphmill_actor_time_ratio", ratio,
    "Share of its workers' time in each state.", in<&actor_health::busy>, "busy",
-   "busy", "", screen, "state=\"busy\""},
+   "busy", "Share of time that stages are busy", screen, "state=\"busy\""},
   {"graphmill_actor_time_ratio", ratio, "Waits for input.",
    in<&actor_health::starved>, "starved", "input", "", wide,
    "state=\"starved\""},
@@ -178,8 +186,8 @@ inline constexpr figure<actor_health> actor[] = {
    in<&actor_health::stalled>, "stalled", "credit", "", wide,
    "state=\"stalled\""},
   {"graphmill_actor_time_ratio", ratio, "Waits for replies.",
-   in<&actor_health::waiting>, "waiting", "reply", "", wide,
-   "state=\"waiting\""},
+   in<&actor_health::waiting>, "waiting", "reply",
+   "Share of time that stages wait for answers", wide, "state=\"waiting\""},
   {"graphmill_actor_time_ratio", ratio, "Without worker.",
    in<&actor_health::down>, "", "", "", wide, "state=\"down\""},
   {"graphmill_actor_queue_length", count, "Items that wait for the actor.",

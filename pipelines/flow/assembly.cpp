@@ -70,27 +70,27 @@ csr merge(std::span<edge_list> edge_types,
   return out;
 }
 
-/// The features beside `merge`; all types have equally many. Releases them.
-pod_vector<float> merged_features(std::span<const edge_list> edge_types,
-                                  std::vector<pod_vector<float>>& features,
-                                  const dataset_info& info,
-                                  const std::shared_ptr<buffer_pool>& pool) {
+/// What edges have beside `merge`, in rows; all types have equally wide ones,
+/// or none has any.
+/// @param rows_of The rows of an edge type by its number; may be empty.
+template <class RowsOf>
+pod_vector<float> merged_rows(std::span<const edge_list> edge_types,
+                              const RowsOf& rows_of, std::int64_t width,
+                              const std::shared_ptr<buffer_pool>& pool) {
   pod_vector<float> out{pool};
-  if (features.empty())
-    return out;
-  const auto width = info.edge_types.front().feature_width;
   std::size_t total = 0;
-  for (const auto& of_type : features)
-    total += of_type.size();
+  for (std::size_t e = 0; e < edge_types.size(); ++e)
+    total += rows_of(e).size();
+  if (total == 0)
+    return out;
   out.resize(total);
   auto* to = out.data();
   for (std::size_t row = 0; row + 1 < edge_types[0].indptr.size(); ++row)
     for (std::size_t e = 0; e < edge_types.size(); ++e) {
       const auto* indptr = edge_types[e].indptr.data() + row;
-      to = std::copy_n(features[e].data() + indptr[0] * width,
+      to = std::copy_n(rows_of(e).data() + indptr[0] * width,
                        (indptr[1] - indptr[0]) * width, to);
     }
-  features.clear();
   return out;
 }
 
@@ -101,8 +101,18 @@ relations_of(fetched_batch& data, const batch_needs& needs,
   std::vector<minibatch::relation> out;
   auto& edges = data.graph.edges;
   if (needs.merged_relations && edges.size() > 1) {
-    auto features = merged_features(edges, data.edge_features, info, pool);
-    out.push_back({0, 0, merge(edges, pool), std::move(features), {}});
+    minibatch::relation all;
+    if (!data.edge_features.empty())
+      all.edge_features = merged_rows(
+        edges, [&](std::size_t e) { return data.edge_features[e].span(); },
+        info.edge_types.front().feature_width, pool);
+    data.edge_features.clear();
+    all.ages = merged_rows(
+      edges, [&](std::size_t e) { return edges[e].ages.span(); }, 1, pool);
+    for (auto& of_type : edges)
+      of_type.ages = {};
+    all.forward = merge(edges, pool);
+    out.push_back(std::move(all));
     return out;
   }
   for (std::size_t e = 0; e < edges.size(); ++e) {
@@ -111,7 +121,7 @@ relations_of(fetched_batch& data, const batch_needs& needs,
                       ? pod_vector<float>{pool}
                       : std::move(data.edge_features[e]);
     out.push_back({type.source, type.destination, take_csr(edges[e]),
-                   std::move(features), {}});
+                   std::move(features), std::move(edges[e].ages)});
   }
   return out;
 }

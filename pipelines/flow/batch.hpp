@@ -34,8 +34,8 @@ struct fetched_batch {
   /// Per edge type, if the consumer reads them: [edges, feature width], in the
   /// order of `graph.edges`. Empty for types without features.
   std::vector<pod_vector<float>> edge_features;
-  /// [rows, feature width] Of tasks of edges whose decoder reads the features of
-  /// the rows' own edges; else empty.
+  /// [rows, feature width] Of tasks of edges whose decoder reads the features
+  /// of the rows' own edges; else empty.
   pod_vector<float> row_features;
   /// [seeds], -1 = none. Seeds are rows where edges are learnt; of links there
   /// are none.
@@ -81,6 +81,7 @@ struct minibatch {
     csr forward; ///< Rows: destinations; columns: sources; all hops.
     /// [edges, width] Features, in the order of `forward`; empty: none.
     pod_vector<float> edge_features{};
+    pod_vector<float> ages{}; ///< [edges] Likewise, in ticks; empty: none.
     /// transposed[l], l = 0..L-1 for model layer l + 1 (which runs over blocks
     /// 1..L-l): rows are sources, columns destinations ascending. Empty where
     /// no gradient flows into that layer's input.

@@ -1,6 +1,5 @@
 #include "pipelines/flow/batch_needs.hpp"
 
-#include "partition/dataset/chosen_task.hpp"
 #include "partition/sampling/rows/packed_rows.hpp"
 #include "pipelines/definition/model_traits.hpp"
 #include "pipelines/definition/validation/edge_features.hpp"
@@ -16,11 +15,8 @@ batch_needs needs_of(const definition& def, const dataset_info& info) {
   needs.weights = weighs_edges(def, info);
   needs.in_weights = needs.degrees && needs.weights;
   needs.edge_features = reads_edge_features(def, info);
-  if (const auto* task = chosen_task(info);
-      task != nullptr && decodes_edge_features(def))
-    needs.row_features =
-      info.edge_types[static_cast<std::size_t>(task->edge_types.front())]
-        .feature_width;
+  needs.ages = reads_ages(def, info);
+  needs.row_features = decoded_edge_width(def, info);
   for (const auto& type : info.node_types)
     // Without a gradient to carry, the transposed CSR still lets a layer that
     // narrows its input, or that has packed rows, transform before it sums.

@@ -7,16 +7,17 @@
 
 namespace graphmill {
 
-/// What the consumer of batches reads of them, so that earlier stages bring only
-/// that: the model of a definition, or whoever takes a form of batches. Value
-/// type.
+/// What the consumer of batches reads of them, so that earlier stages bring
+/// only that: the model of a definition, or whoever takes a form of batches.
+/// Value type.
 struct batch_needs {
   bool merged_relations =
     true; ///< One relation in all; else one per edge type.
   bool degrees = false;
-  bool input_gradient = false; ///< Layer 1 also needs a transposed CSR.
-  bool weights = false;        ///< Of edges, for types with weights.
-  bool edge_features = false; ///< For types with features.
+  bool input_gradient = false;   ///< Layer 1 also needs a transposed CSR.
+  bool weights = false;          ///< Of edges, for types with weights.
+  bool edge_features = false;    ///< For types with features.
+  bool ages = false;             ///< Of edges, for types with times.
   std::int64_t row_features = 0; ///< Of rows that are edges; 0: not read.
   /// Sums of the weights of in-edges, besides degrees.
   bool in_weights = false;

@@ -12,7 +12,7 @@ struct extent {
   std::uint64_t rows = 0; ///< Of all CSRs.
   std::uint64_t edges = 0;
   std::uint64_t weighted = 0; ///< Of the edges, those whose weights are held.
-  std::uint64_t features = 0; ///< Bytes of features of edges.
+  std::uint64_t features = 0; ///< Bytes of features and ages of edges.
 };
 
 std::uint64_t bytes_per_node(const node_type_info& type,
@@ -32,9 +32,10 @@ std::uint64_t bytes_per_node(const node_type_info& type,
 std::uint64_t edge_feature_bytes(const edge_type_info& type,
                                  const batch_needs& needs,
                                  std::uint64_t edges) {
-  return needs.edge_features
-           ? edges * std::uint64_t(type.feature_width) * sizeof(float)
-           : 0;
+  const auto features =
+    needs.edge_features ? std::uint64_t(type.feature_width) : 0;
+  const std::uint64_t ages = needs.ages && type.timed ? 1 : 0;
+  return edges * (features + ages) * sizeof(float);
 }
 
 /// Of rows of labels: there may be thousands in each. One class for each seed
@@ -82,8 +83,8 @@ std::uint64_t bytes_of(const sampled_subgraph& graph, const dataset_info& info,
   }
   for (std::size_t e = 0; e < graph.edges.size(); ++e) {
     const auto& list = graph.edges[e];
-    size.features += edge_feature_bytes(info.edge_types[e], needs,
-                                        list.sources.size());
+    size.features +=
+      edge_feature_bytes(info.edge_types[e], needs, list.sources.size());
     size.rows += list.indptr.size();
     size.edges += list.sources.size();
     size.weighted += list.weights.size();
@@ -113,8 +114,9 @@ std::uint64_t bytes_of(const subgraph_bound& bound, const dataset_info& info,
   constexpr std::uint64_t working_bytes = 12;
   extent size;
   auto bytes =
-    bytes_per_seed(info)
-    * std::uint64_t(bound.seeds[static_cast<std::size_t>(info.target)]);
+    std::uint64_t(bound.working)
+    + bytes_per_seed(info)
+        * std::uint64_t(bound.seeds[static_cast<std::size_t>(info.target)]);
   for (std::size_t t = 0; t < bound.nodes.size(); ++t) {
     size.nodes += std::uint64_t(bound.nodes[t]);
     bytes +=
@@ -128,13 +130,16 @@ std::uint64_t bytes_of(const subgraph_bound& bound, const dataset_info& info,
                                         std::uint64_t(bound.edges[e]));
     if (scheme.places && info.edge_types[e].feature_width > 0) // And answers.
       bytes += std::uint64_t(bound.edges[e]) * 2 * sizeof(edge_id);
-    if (needs.weights && info.edge_types[e].weighted)
+    if (scheme.ages && info.edge_types[e].timed) // Of answers, made of places.
+      bytes +=
+        std::uint64_t(bound.edges[e]) * (sizeof(float) + sizeof(edge_id));
+    if (needs.weights && scheme.weighs(info.edge_types[e]))
       size.weighted += std::uint64_t(bound.edges[e]);
   }
   bytes +=
     size.edges * (working_bytes + (scheme.edge_ids ? sizeof(edge_id) : 0))
     + size.weighted * sizeof(float);
-  return bytes + structure_bytes(size, scheme.hops(), info, needs);
+  return bytes + structure_bytes(size, scheme.blocks(), info, needs);
 }
 
 } // namespace graphmill

@@ -31,11 +31,11 @@ struct epoch_plan_options {
 /// threads may ask it.
 ///
 /// Seeds are rows of a table, of which the plan knows the positions alone.
-/// Training shuffles them, unless it is to keep their order, by a Fisher-Yates permutation, drawn from (run seed,
-/// permutation, epoch), and cuts it into global steps of `batch_size`, the last
-/// one smaller. Evaluation keeps the original order. Counts of the ranks of a
-/// step differ by at most one; a rank may have none. No seed is repeated or
-/// dropped.
+/// Training shuffles them, unless it is to keep their order, by a Fisher-Yates
+/// permutation, drawn from (run seed, permutation, epoch), and cuts it into
+/// global steps of `batch_size`, the last one smaller. Evaluation keeps the
+/// original order. Counts of the ranks of a step differ by at most one; a rank
+/// may have none. No seed is repeated or dropped.
 ///
 /// With order `global`, each rank takes a run of consecutive seeds of the step,
 /// and the longer runs go first: who takes a seed depends on its position alone

@@ -1,6 +1,7 @@
 #include "pipelines/flow/negatives.hpp"
 
 #include "partition/dataset/chosen_task.hpp"
+#include "pipelines/definition/validation/edge_features.hpp"
 #include "pipelines/task/ranked_ends.hpp"
 
 #include <algorithm>
@@ -185,7 +186,7 @@ pairs_unknown_in(const std::shared_ptr<const partitioned_graph>& graph,
 negative_numbers numbers_of(const definition& def, const dataset_info& info,
                             const edge_task_info& task, phase which) {
   negative_numbers out;
-  if (task.kind != edge_task_kind::link)
+  if (!traits_of(task.kind).negatives)
     return out;
   const auto given = [&task](split from) {
     return task.negative_counts[static_cast<std::size_t>(from)];
@@ -308,7 +309,7 @@ link_negatives::make(const std::shared_ptr<const partitioned_graph>& graph,
                      const definition& def) {
   const auto& info = graph->info();
   const auto* task = chosen_task(info);
-  if (task == nullptr || task->kind != edge_task_kind::link)
+  if (task == nullptr || !traits_of(task->kind).negatives)
     return std::shared_ptr<const link_negatives>{};
   if (def.negatives.kind == negative_kind::given && task->split_counts[0] > 0
       && task->negative_counts[0] == 0)
@@ -341,13 +342,15 @@ link_negatives::make(const std::shared_ptr<const partitioned_graph>& graph,
     GRAPHMILL_TRY(unknown, pairs_unknown_in(graph, orders));
   }
   const auto training = table_of(graph, split::train);
-  auto made = std::make_shared<link_negatives>(
-    def, info, std::move(orders), *training, std::move(unknown));
+  auto made = std::make_shared<link_negatives>(def, info, std::move(orders),
+                                               *training, std::move(unknown));
   if (def.sampler.is_timed()) {
     made->know_times(*graph, def.sampler.time == time_use::inclusive);
     for (const auto which : {split::train, split::validation, split::test})
       GRAPHMILL_TRYV(made->check_ages(*table_of(graph, which), which, info));
   }
+  for (const auto which : {split::validation, split::test})
+    GRAPHMILL_TRYV(made->check_known(*table_of(graph, which), info));
   return std::shared_ptr<const link_negatives>{std::move(made)};
 }
 
@@ -451,6 +454,51 @@ result<void> link_negatives::check_ages(const seed_table& rows, split which,
                     row, info.name, time,
                     info.node_types[static_cast<std::size_t>(type)].name);
     }
+  return ok();
+}
+
+/// That some row of an evaluation has a negative at each end. Otherwise all
+/// edges would be counted as found at once.
+result<void> link_negatives::check_known(const seed_table& rows,
+                                         const dataset_info& info) const {
+  const auto& edges = *rows.edges;
+  if (edges.given > 0 || rows.rows() == 0)
+    return ok();
+  const auto name = edges.which == split::validation ? "validation" : "test";
+  if (unknown_) {
+    random_stream draws{0, 0};
+    for (seed_row row = 0; row < rows.rows(); ++row)
+      if (unknown_->draw(edges.relation(row), draws))
+        return ok();
+    return fail(ec::invalid_argument,
+                "no {} edge of \"{}\" has a negative: all pairs of nodes are "
+                "known links; replace one end (`negatives.corrupt`), import "
+                "negatives (--task-negatives), or choose other edges",
+                name, info.name);
+  }
+  for (const auto end : {wrong_destination, wrong_source}) {
+    if (!corrupts(wanted_.corrupt, end))
+      continue;
+    const auto nodes_of = [&](seed_row row) {
+      return counts_[static_cast<std::size_t>(
+        rows.columns[end == wrong_destination ? 1 : 0].type_of(row))];
+    };
+    seed_row row = 0;
+    while (row < rows.rows()
+           && std::cmp_greater_equal(known_of(edges, row, end).size(),
+                                     nodes_of(row)))
+      ++row;
+    if (row < rows.rows())
+      continue;
+    return fail(ec::invalid_argument,
+                "no {} edge of \"{}\" has a negative: {} of each has known "
+                "links {} all nodes of its type, and negatives are no known "
+                "links; replace the other end (`negatives.corrupt`), import "
+                "negatives (--task-negatives), or choose other edges",
+                name, info.name,
+                end == wrong_destination ? "the source" : "the destination",
+                end == wrong_destination ? "to" : "from");
+  }
   return ok();
 }
 
@@ -749,13 +797,7 @@ std::uint64_t row_bound(const definition& def, const dataset_info& info,
     + (numbers.all[wrong_destination] || numbers.all[wrong_source]
          ? 3 * sizeof(std::span<const node_id>) // Of `full_ranking`.
          : 0)
-    + (def.decoder.edge_features
-         ? sizeof(float)
-             * static_cast<std::uint64_t>(
-               info.edge_types[static_cast<std::size_t>(
-                                 task->edge_types.front())]
-                 .feature_width)
-         : 0);
+    + sizeof(float) * static_cast<std::uint64_t>(decoded_edge_width(def, info));
   return std::uint64_t(rows) * of_row + shared * sizeof(local_id);
 }
 

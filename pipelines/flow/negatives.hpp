@@ -54,10 +54,11 @@ private:
 /// alone. Otherwise `evaluate.negatives` for each corrupted end, of equal
 /// chance, always from epoch 0, so that all validations have the same. Known
 /// links are rejected, and so are nodes that are younger than the row, where
-/// seeds hear of their past alone and nodes have times: after a bounded number of vain draws, one of the nodes
-/// that are left is drawn. If there are no more nodes of a row's type than
-/// negatives, all nodes but the known ones are negatives, each once, and `none`
-/// fills the rest. If that holds for all types at an end, there is a
+/// seeds see their past alone and nodes have times: after a bounded number of
+/// vain draws, one of the nodes that are left is drawn. If there are no more
+/// nodes of a row's type than negatives, all nodes but the known ones are
+/// negatives, each once, and `none` fills the rest. If that holds for all types
+/// at an end, there is a
 /// `full_ranking` instead, and nothing is listed. The training split has no
 /// known links in its files, and nothing is rejected where it is evaluated.
 /// Wrong pairs are drawn from `unknown_pairs` of all splits and of edges in no
@@ -79,8 +80,8 @@ public:
   /// have more of them than rows. Null if the graph has no task, or one of
   /// another kind.
   /// Fails if given negatives are to be learnt from, and there are none.
-  /// Fails also if a training row is older than all nodes that could replace one
-  /// of its ends.
+  /// Fails also if a training row is older than all nodes that could replace
+  /// one of its ends.
   static result<std::shared_ptr<const link_negatives>>
   make(const std::shared_ptr<const partitioned_graph>& graph,
        const definition& def);
@@ -119,6 +120,8 @@ private:
   void know_times(const partitioned_graph& graph, bool inclusive);
   result<void> check_ages(const seed_table& rows, split which,
                           const dataset_info& info) const;
+  result<void> check_known(const seed_table& rows,
+                           const dataset_info& info) const;
 
   std::uint64_t seed_;
   definition::negatives_section wanted_;

@@ -51,10 +51,9 @@ public:
       std::vector<local_id> locals(ids.size());
       pod_vector<node_id> distinct;
       const auto nodes = count(static_cast<node_type_id>(t));
-      id_table numbers{nodes
-                         * std::max<std::int64_t>(
-                           static_cast<std::int64_t>(trees_), 1),
-                       nullptr};
+      id_table numbers{
+        nodes * std::max<std::int64_t>(static_cast<std::int64_t>(trees_), 1),
+        nullptr};
       numbers.number(std::span<const node_id>{ids}, locals.data(), distinct);
       for (std::size_t i = 0; i < ids.size(); ++i)
         *places[i] = locals[i];
@@ -141,8 +140,7 @@ void take_several(const seed_table& table, std::span<const seed_row> rows,
   const auto each = negatives.of_each();
   for (std::size_t r = 0; r < rows.size(); ++r) {
     for (const auto& column : table.columns)
-      numbers.add(column.type_of(rows[r]), column.node_of(rows[r]), local++,
-                  r);
+      numbers.add(column.type_of(rows[r]), column.node_of(rows[r]), local++, r);
     for (std::size_t k = 0; k < each; ++k) {
       const auto end = out.at_source(2 + k) ? 0U : 1U;
       numbers.add(table.columns[end].type_of(rows[r]),
@@ -225,8 +223,8 @@ exclusions_of(const seed_table& table,
   if (!table.edges || table.edges->excluded.empty())
     return {};
   const auto& edges = *table.edges;
-  // Strictly before its row there is no edge of the time of the row. Edges whose
-  // time is that of their source are another matter.
+  // Strictly before its row there is no edge of the time of the row. Edges
+  // whose time is that of their source are another matter.
   const auto comes_later = [&](edge_type_id type) {
     const auto& of = info.edge_types[static_cast<std::size_t>(type)];
     return time.used && !time.inclusive && of.timed
@@ -243,8 +241,8 @@ exclusions_of(const seed_table& table,
         const auto type = edges.excluded_types[i];
         if (comes_later(type))
           continue;
-        const auto end = info.edge_types[static_cast<std::size_t>(type)]
-                           .destination;
+        const auto end =
+          info.edge_types[static_cast<std::size_t>(type)].destination;
         const auto tree =
           time.disjoint
             ? static_cast<std::int64_t>(place)

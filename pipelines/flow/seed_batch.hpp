@@ -101,19 +101,20 @@ seed_batch batch_of(const seed_table& table, std::span<const seed_row> rows,
                     bool disjoint = false);
 
 /// The time by which seeds of a step are sampled that share nodes: that of its
-/// earliest row, over all ranks, so that none hears of anything after itself.
+/// earliest row, over all ranks, so that none sees anything after itself.
 /// One time, or none if there is no row.
 /// @param ranks The rows of each rank.
 std::vector<std::int64_t>
 earliest_of(const seed_table& table,
             std::span<const std::vector<seed_row>> ranks);
 
-/// What the rows of a step, of all ranks together, must not hear of: the edges
+/// What the rows of a step, of all ranks together, must not see: the edges
 /// that they exclude, by edge type. Empty if the table says nothing of that, as
 /// those of nodes, of edges with labels, and of links outside of training.
-/// Empty also where seeds hear strictly of their past, to which no row belongs.
-/// @param ranks The rows of each rank; of one alone where each row has a tree of
-/// its own, for destinations are those of one tree then (`batch_seeds`).
+/// Empty also where seeds see edges before their own time alone: no row of the
+/// step is among those.
+/// @param ranks The rows of each rank; of one alone where each row has a tree
+/// of its own, for destinations are those of one tree then (`batch_seeds`).
 std::vector<excluded_edges>
 exclusions_of(const seed_table& table,
               std::span<const std::vector<seed_row>> ranks,

@@ -17,8 +17,33 @@ namespace {
 struct edge_columns {
   std::array<std::vector<node_id>, 2> nodes;
   std::array<std::vector<node_type_id>, 2> types; ///< Empty if all are alike.
-  std::vector<std::int64_t> times; ///< Empty if rows have none.
+  std::vector<std::int64_t> times;                ///< Empty if rows have none.
   std::shared_ptr<const void> keeps;
+  // Of rows whose labels are not known:
+  std::vector<std::int64_t> classes{};
+  std::vector<std::uint8_t> label_rows{};
+
+  /// Gives rows labels that say that there are none.
+  void hide_labels(const edge_task_info& task, edge_rows& out) {
+    const auto rows = out.ids.size();
+    const auto& kind = traits_of(task.kind).labels;
+    if (!kind)
+      return;
+    if (!traits_of(*kind).rows) {
+      classes.assign(rows, -1);
+      out.classes = classes;
+      return;
+    }
+    out.label_bytes =
+      static_cast<std::size_t>(traits_of(*kind).bytes(task.class_count));
+    label_rows.assign(rows * out.label_bytes, no_labels);
+    if (traits_of(*kind).numbers) {
+      const std::vector<float> unknown(label_rows.size() / sizeof(float),
+                                       std::numeric_limits<float>::quiet_NaN());
+      std::memcpy(label_rows.data(), unknown.data(), label_rows.size());
+    }
+    out.label_rows = label_rows;
+  }
 };
 
 /// The elements of an array, whose type has been checked when it was opened.
@@ -65,8 +90,9 @@ std::shared_ptr<const seed_table> nodes_of(const partitioned_graph& graph,
   return std::make_shared<const seed_table>(std::move(out));
 }
 
+/// @param hidden Whether labels are left out.
 edge_rows rows_of(const dataset_info& info, const edge_task_info& task,
-                  split which, const task_split_arrays& arrays) {
+                  split which, const task_split_arrays& arrays, bool hidden) {
   edge_rows out;
   out.which = which;
   for (const auto type : task.edge_types) {
@@ -76,7 +102,7 @@ edge_rows rows_of(const dataset_info& info, const edge_task_info& task,
   out.relations = elements<std::int32_t>(arrays.types);
   out.ids = elements<edge_id>(arrays.ids);
   out.weights = elements<float>(arrays.weights);
-  if (const auto& kind = traits_of(task.kind).labels) {
+  if (const auto& kind = traits_of(task.kind).labels; kind && !hidden) {
     const auto& labels = traits_of(*kind);
     if (labels.rows) {
       out.label_bytes =
@@ -109,7 +135,7 @@ table_of(std::shared_ptr<const partitioned_graph> graph, split which) {
     const auto& rows = task->splits[static_cast<std::size_t>(which)];
     if (rows)
       return table_of(graph->info(), *chosen_task(graph->info()), which, *rows,
-                      task);
+                      task, graph->hides_labels());
     // No row, but a table of edges like those of the other splits.
     out.columns.resize(2);
     out.edges.emplace().which = which;
@@ -127,11 +153,14 @@ table_of(const partitioned_graph& graph,
 
 std::shared_ptr<const seed_table>
 table_of(const dataset_info& info, const edge_task_info& task, split which,
-         const task_split_arrays& arrays, std::shared_ptr<const void> keeps) {
+         const task_split_arrays& arrays, std::shared_ptr<const void> keeps,
+         bool hides_labels) {
   seed_table out;
-  const auto edges = rows_of(info, task, which, arrays);
+  auto edges = rows_of(info, task, which, arrays, hides_labels);
   auto columns = std::make_shared<edge_columns>();
   columns->keeps = std::move(keeps);
+  if (hides_labels)
+    columns->hide_labels(task, edges);
   const auto ends = elements<node_id>(arrays.edges);
   const auto rows = edges.ids.size();
   for (std::size_t c = 0; c < 2; ++c) {
@@ -165,8 +194,8 @@ result<void> check_order_of_time(const seed_table& table, std::string_view what,
   return fail(ec::invalid_argument,
               "{} are not in the order of time: row {} is of time {}, and the "
               "next one of {}. Without `sampler.disjoint`, all rows of a step "
-              "hear of what was before the earliest of them, so that most would "
-              "hear of little: set `sampler.disjoint: true`, or bring rows into "
+              "see what was before the earliest of them, so that most would "
+              "see little: set `sampler.disjoint: true`, or bring rows into "
               "the order of time, as an import that splits --by time does",
               what, later - table.times.begin(), later[0], later[1]);
 }
@@ -177,8 +206,6 @@ table_of(const partitioned_graph& graph, std::span<const named_edge> edges) {
   struct content : edge_columns {
     std::vector<std::int32_t> relations;
     std::vector<edge_id> ids;
-    std::vector<std::int64_t> classes;
-    std::vector<std::uint8_t> label_rows;
   };
   const auto& info = graph.info();
   const auto& task = *chosen_task(info);
@@ -214,26 +241,7 @@ table_of(const partitioned_graph& graph, std::span<const named_edge> edges) {
   if (task.edge_types.size() > 1)
     about.relations = made->relations;
   about.ids = made->ids;
-  if (const auto& kind = traits_of(task.kind).labels) {
-    const auto bytes =
-      static_cast<std::size_t>(traits_of(*kind).bytes(task.class_count));
-    if (!traits_of(*kind).rows) {
-      made->classes.assign(rows, -1);
-      about.classes = made->classes;
-    } else {
-      about.label_bytes = bytes;
-      if (traits_of(*kind).numbers) {
-        const std::vector<float> unknown(
-          rows * bytes / sizeof(float),
-          std::numeric_limits<float>::quiet_NaN());
-        made->label_rows.resize(rows * bytes);
-        std::memcpy(made->label_rows.data(), unknown.data(), rows * bytes);
-      } else {
-        made->label_rows.assign(rows * bytes, no_labels);
-      }
-      about.label_rows = made->label_rows;
-    }
-  }
+  made->hide_labels(task, about);
   made->times.assign(rows, std::numeric_limits<std::int64_t>::max());
   out.times = made->times;
   out.keeps = std::move(made);

@@ -49,7 +49,7 @@ struct edge_rows {
   /// [rows, `given`] Given wrong destinations, global ids.
   std::span<const node_id> negatives;
   std::size_t given = 0;
-  /// Edges that a row must not hear of, by original ids; one list of each row.
+  /// Edges that a row must not see, by original ids; one list of each row.
   shared_lists excluded;
   std::span<const std::int32_t> excluded_types; ///< [entries] Edge types.
   /// [entries] Where each ends: 0 at the row's destination, 1 at its source.
@@ -108,8 +108,8 @@ std::shared_ptr<const seed_table>
 table_of(const partitioned_graph& graph,
          std::shared_ptr<const std::vector<node_id>> nodes);
 
-/// Fails unless times of rows ascend, for a run in which all rows of a step hear
-/// of what was before the earliest of them: of others there would be little.
+/// Fails unless times of rows ascend, for a run in which all rows of a step see
+/// what was before the earliest of them: in another order that would be little.
 /// @param what The rows, for the error, such as "training rows of \"x\"".
 /// @param of_step How many rows a step has, of all trainers.
 result<void> check_order_of_time(const seed_table& table, std::string_view what,
@@ -117,9 +117,11 @@ result<void> check_order_of_time(const seed_table& table, std::string_view what,
 
 /// The rows of a split of a task. They are checked (`check_rows`).
 /// @param keeps What the arrays lie in.
+/// @param hides_labels Whether rows come without the labels that they have.
 std::shared_ptr<const seed_table>
 table_of(const dataset_info& info, const edge_task_info& task, split which,
-         const task_split_arrays& arrays, std::shared_ptr<const void> keeps);
+         const task_split_arrays& arrays, std::shared_ptr<const void> keeps,
+         bool hides_labels = false);
 
 /// An edge that a user names, which the graph need not have.
 struct named_edge {

@@ -74,9 +74,8 @@ verdict balanced_or_arithmetic(const run_health& run, double busy) {
     return verdict_saying(
       "trainer",
       fmt::format("the trainers are the limit: they are busy {:.0f} % of the "
-                  "time, but their daemons use {:.1f} processors only: a "
-                  "device computes, other programs have the processors, or "
-                  "trainers wait for something",
+                  "time with {:.1f} processors; look for other programs and "
+                  "busy devices on their machines",
                   percent_of(busy), *cores));
   return verdict_saying(
     "trainer", fmt::format("the trainers' arithmetic is the limit: they are "

@@ -77,6 +77,13 @@ void apply_threshold(const_matrix logits, const threshold_choice& threshold,
   }
 }
 
+bool takes_label(std::int64_t label, float logit,
+                 const std::optional<threshold_choice>& threshold) {
+  return threshold && threshold->of == label
+           ? reaches(logit, threshold->fixed.value_or(0.5))
+           : logit > 0;
+}
+
 seed_outcomes outcomes_of(const_matrix logits,
                           std::span<const std::int64_t> labels,
                           bool with_scores) {

@@ -5,6 +5,7 @@
 #include "pipelines/kernels/matrix.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -24,6 +25,12 @@ void log_odds(std::span<const float> logits, std::span<float> out);
 /// @param classes [rows] As `argmax` gives them.
 void apply_threshold(const_matrix logits, const threshold_choice& threshold,
                      std::vector<std::int64_t>& classes);
+
+/// Whether a row is said to have one of several labels: from the probability of
+/// the threshold on, if it is of that label, else above 0.5.
+/// @param threshold With a `fixed` probability, if any.
+bool takes_label(std::int64_t label, float logit,
+                 const std::optional<threshold_choice>& threshold);
 
 /// What the logits of a batch say of its labelled seeds: `seed_outcomes`.
 /// @param logits [rows, classes]

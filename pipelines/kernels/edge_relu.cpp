@@ -12,27 +12,27 @@ namespace {
 // Loops over registers are unrolled by pragmas, for else the compiler keeps the
 // sums in memory.
 
-using simd::floats;
-using simd::loose_floats;
+using simd::loose_octet;
+using simd::octet;
 
-/// Registers whose bits share the bytes of one group: column c has bit c % 128
-/// / 16 of byte c / 128 * 16 + c % 16, which needs no shuffling.
+/// Registers whose bits share the bytes of one group: column c has bit c % 64 /
+/// 8 of byte c / 64 * 8 + c % 8, which needs no shuffling.
 constexpr std::int64_t sign_group = 8;
 
-using sign_lanes = std::int32_t __attribute__((vector_size(64)));
-using lane_bytes = std::uint8_t __attribute__((vector_size(16)));
-using loose_bytes = std::uint8_t __attribute__((vector_size(16), aligned(1)));
+using sign_lanes = std::int32_t __attribute__((vector_size(32)));
+using lane_bytes = std::uint8_t __attribute__((vector_size(8)));
+using loose_bytes = std::uint8_t __attribute__((vector_size(8), aligned(1)));
 
-GRAPHMILL_INLINE floats spread(float x) {
-  return x - floats{};
+GRAPHMILL_INLINE octet spread(float x) {
+  return x - octet{};
 }
 
-GRAPHMILL_INLINE floats load(const float* from) {
-  return *reinterpret_cast<const loose_floats*>(from);
+GRAPHMILL_INLINE octet load(const float* from) {
+  return *reinterpret_cast<const loose_octet*>(from);
 }
 
-GRAPHMILL_INLINE void store(floats x, float* to) {
-  *reinterpret_cast<loose_floats*>(to) = x;
+GRAPHMILL_INLINE void store(octet x, float* to) {
+  *reinterpret_cast<loose_octet*>(to) = x;
 }
 
 /// One register of columns of a row, of which there are fewer if it is partial:
@@ -41,19 +41,19 @@ template <bool Partial>
 struct columns_at {
   int count;
 
-  GRAPHMILL_INLINE floats get(const float* from) const {
+  GRAPHMILL_INLINE octet get(const float* from) const {
     if constexpr (!Partial)
       return load(from);
-    float all[simd::width] = {};
+    float all[simd::octet_width] = {};
     for (int c = 0; c < count; ++c)
       all[c] = from[c];
     return load(all);
   }
 
-  GRAPHMILL_INLINE void put(floats x, float* to) const {
+  GRAPHMILL_INLINE void put(octet x, float* to) const {
     if constexpr (!Partial)
       return store(x, to);
-    float all[simd::width];
+    float all[simd::octet_width];
     store(x, all);
     for (int c = 0; c < count; ++c)
       to[c] = all[c];
@@ -67,15 +67,15 @@ GRAPHMILL_INLINE float value_of_edge(const edge_relu& task, std::int64_t e) {
 GRAPHMILL_INLINE std::uint8_t* signs_at(const edge_relu& task, std::int64_t e,
                                         std::int64_t at) {
   return task.signs + e * edge_relu_bytes(task.x.columns)
-         + at / (sign_group * simd::width) * simd::width;
+         + at / (sign_group * simd::octet_width) * simd::octet_width;
 }
 
 /// The place of the bits of column `at` in their bytes.
 GRAPHMILL_INLINE int shift_at(std::int64_t at) {
-  return static_cast<int>(at / simd::width % sign_group);
+  return static_cast<int>(at / simd::octet_width % sign_group);
 }
 
-/// The first of a sign_group's registers replace what its bytes hold.
+/// The first registers of a group replace what its bytes hold.
 GRAPHMILL_INLINE void keep_signs(const edge_relu& task, std::int64_t e,
                                  std::int64_t at, sign_lanes kept) {
   const auto shift = shift_at(at);
@@ -104,39 +104,41 @@ struct relu_row {
     const columns_at<Partial> place{static_cast<int>(task.x.columns - at)};
     const auto features = task.weight.rows - 1;
     const auto* bias = task.weight.row(features) + at;
-    floats sums[Vectors];
+    octet sums[Vectors];
 #pragma GCC unroll 8
     for (int v = 0; v < Vectors; ++v)
-      sums[v] =
-        place.get(task.x.row(i) + at + v * simd::width) * spread(task.self);
+      sums[v] = place.get(task.x.row(i) + at + v * simd::octet_width)
+                * spread(task.self);
     for (auto e = task.indptr[i]; e < task.indptr[i + 1]; ++e) {
       const auto* x = task.x.row(task.columns[e]) + at;
       const auto* feature = task.features.row(e);
-      floats row[Vectors];
+      octet row[Vectors];
 #pragma GCC unroll 8
       for (int v = 0; v < Vectors; ++v)
-        row[v] = place.get(x + v * simd::width) + load(bias + v * simd::width);
+        row[v] = place.get(x + v * simd::octet_width)
+                 + load(bias + v * simd::octet_width);
       for (std::int64_t f = 0; f < features; ++f) {
         const auto* weight = task.weight.row(f) + at;
         const auto one = spread(feature[f]);
 #pragma GCC unroll 8
         for (int v = 0; v < Vectors; ++v)
-          row[v] = simd::fused(one, load(weight + v * simd::width), row[v]);
+          row[v] =
+            simd::fused(one, load(weight + v * simd::octet_width), row[v]);
       }
       const auto value = spread(value_of_edge(task, e));
       sign_lanes kept = {};
 #pragma GCC unroll 8
       for (int v = 0; v < Vectors; ++v) {
-        const sign_lanes positive = row[v] > floats{};
+        const sign_lanes positive = row[v] > octet{};
         kept |= positive & (1 << v);
-        sums[v] = simd::fused(value, positive ? row[v] : floats{}, sums[v]);
+        sums[v] = simd::fused(value, positive ? row[v] : octet{}, sums[v]);
       }
       if (task.signs != nullptr)
         keep_signs(task, e, at, kept);
     }
 #pragma GCC unroll 8
     for (int v = 0; v < Vectors; ++v)
-      place.put(sums[v], out + at + v * simd::width);
+      place.put(sums[v], out + at + v * simd::octet_width);
   }
 };
 
@@ -151,10 +153,10 @@ struct relu_source {
   template <int Vectors, bool Partial>
   GRAPHMILL_INLINE void columns(std::int64_t at) const {
     const columns_at<Partial> place{static_cast<int>(task.x.columns - at)};
-    floats sums[Vectors];
+    octet sums[Vectors];
 #pragma GCC unroll 8
     for (int v = 0; v < Vectors; ++v)
-      sums[v] = place.get(out + at + v * simd::width);
+      sums[v] = place.get(out + at + v * simd::octet_width);
     for (auto t = back.indptr[j]; t < back.indptr[j + 1]; ++t) {
       const auto e = back.positions[t];
       const auto* upstream = gradient.row(back.columns[t]) + at;
@@ -163,97 +165,147 @@ struct relu_source {
 #pragma GCC unroll 8
       for (int v = 0; v < Vectors; ++v)
         sums[v] += (kept & (1 << v)) != 0
-                     ? place.get(upstream + v * simd::width) * value
-                     : floats{};
+                     ? place.get(upstream + v * simd::octet_width) * value
+                     : octet{};
     }
 #pragma GCC unroll 8
     for (int v = 0; v < Vectors; ++v)
-      place.put(sums[v], out + at + v * simd::width);
+      place.put(sums[v], out + at + v * simd::octet_width);
+  }
+};
+
+/// Columns of one row of the gradient of the output, for that of features.
+struct relu_features {
+  const edge_relu& task;
+  const_matrix gradient;
+  std::int64_t first;
+  std::int64_t i;
+  matrix into;
+
+  template <int Vectors, bool Partial>
+  GRAPHMILL_INLINE void columns(std::int64_t at) const {
+    const columns_at<Partial> place{static_cast<int>(task.x.columns - at)};
+    const auto* upstream = gradient.row(i) + at;
+    for (auto e = task.indptr[i]; e < task.indptr[i + 1]; ++e) {
+      const auto kept = kept_signs(task, e, at);
+      const auto value = spread(value_of_edge(task, e));
+      octet changes[Vectors];
+#pragma GCC unroll 8
+      for (int v = 0; v < Vectors; ++v)
+        changes[v] = (kept & (1 << v)) != 0
+                       ? place.get(upstream + v * simd::octet_width) * value
+                       : octet{};
+      auto* out = into.row(e);
+      for (std::int64_t f = 0; f < into.columns; ++f) {
+        const auto* weight = task.weight.row(first + f) + at;
+        octet products = {};
+#pragma GCC unroll 8
+        for (int v = 0; v < Vectors; ++v)
+          products = simd::fused(
+            changes[v], load(weight + v * simd::octet_width), products);
+        float sum = 0;
+        for (int c = 0; c < simd::octet_width; ++c)
+          sum += products[c];
+        out[f] += sum;
+      }
+    }
   }
 };
 
 template <class Row>
 GRAPHMILL_INLINE void all_columns(const Row& row, std::int64_t width) {
   std::int64_t at = 0;
-  for (; at + 8 * simd::width <= width; at += 8 * simd::width)
+  for (; at + 8 * simd::octet_width <= width; at += 8 * simd::octet_width)
     row.template columns<8, false>(at);
-  if (at + 4 * simd::width <= width) {
+  if (at + 4 * simd::octet_width <= width) {
     row.template columns<4, false>(at);
-    at += 4 * simd::width;
+    at += 4 * simd::octet_width;
   }
-  if (at + 2 * simd::width <= width) {
+  if (at + 2 * simd::octet_width <= width) {
     row.template columns<2, false>(at);
-    at += 2 * simd::width;
+    at += 2 * simd::octet_width;
   }
-  if (at + simd::width <= width) {
+  if (at + simd::octet_width <= width) {
     row.template columns<1, false>(at);
-    at += simd::width;
+    at += simd::octet_width;
   }
   if (at < width)
     row.template columns<1, true>(at);
 }
 
-/// A register of columns of the gradients of E and b, for some rows.
-struct relu_weights {
-  const edge_relu& task;
-  const_matrix gradient;
-  std::int64_t begin, end;
-  std::int64_t at;
-  matrix sums;
+/// Columns of the gradients of E and b that are made together.
+constexpr std::int64_t pair_width = 2 * simd::octet_width;
 
-  /// For `Features` features from the first one on, and b.
-  template <int Features, bool Bias, bool Partial>
-  GRAPHMILL_INLINE void add(std::int64_t first) const {
-    const columns_at<Partial> place{static_cast<int>(task.x.columns - at)};
-    floats of[Features];
-#pragma GCC unroll 8
-    for (int f = 0; f < Features; ++f)
-      of[f] = load(sums.row(first + f) + at);
-    auto* bias = sums.row(sums.rows - 1) + at;
-    auto of_bias = load(bias);
-    for (auto i = begin; i < end; ++i) {
-      const auto upstream = place.get(gradient.row(i) + at);
-      for (auto e = task.indptr[i]; e < task.indptr[i + 1]; ++e) {
-        const auto* feature = task.features.row(e) + first;
-        const auto change = (kept_signs(task, e, at) & 1) != 0
-                              ? upstream * spread(value_of_edge(task, e))
-                              : floats{};
-#pragma GCC unroll 8
-        for (int f = 0; f < Features; ++f)
-          of[f] = simd::fused(spread(feature[f]), change, of[f]);
-        if constexpr (Bias)
-          of_bias += change;
-      }
+/// What the columns from `at` on, eight at most, of each edge's row have of the
+/// gradient of what is summed.
+/// @param i The row of edge `begin`. @param out [end - begin, `pair_width`]
+template <bool Partial>
+GRAPHMILL_INLINE void write_changes(const edge_relu& task,
+                                    const_matrix gradient, std::int64_t i,
+                                    std::int64_t begin, std::int64_t end,
+                                    std::int64_t at, float* out) {
+  const columns_at<Partial> place{static_cast<int>(task.x.columns - at)};
+  for (auto e = begin; e < end; ++i) {
+    const auto upstream = place.get(gradient.row(i) + at);
+    for (const auto last = std::min(end, task.indptr[i + 1]); e < last;
+         ++e, out += pair_width)
+      store((kept_signs(task, e, at) & 1) != 0
+              ? upstream * spread(value_of_edge(task, e))
+              : octet{},
+            out);
+  }
+}
+
+/// Adds products of some features with changes of edges [begin, end) to the
+/// gradient of E. @param first The first of these features.
+/// @param changes [edges, `pair_width`] Of the columns from `at` on.
+template <int Features>
+GRAPHMILL_INLINE void add_changes(const_matrix features, std::int64_t begin,
+                                  std::int64_t end, std::int64_t first,
+                                  const float* changes, matrix sums,
+                                  std::int64_t at) {
+  octet low[Features], high[Features];
+#pragma GCC unroll 4
+  for (int f = 0; f < Features; ++f) {
+    low[f] = load(sums.row(first + f) + at);
+    high[f] = load(sums.row(first + f) + at + simd::octet_width);
+  }
+  for (auto e = begin; e < end; ++e, changes += pair_width) {
+    const auto* feature = features.row(e) + first;
+    const auto of_low = load(changes);
+    const auto of_high = load(changes + simd::octet_width);
+#pragma GCC unroll 4
+    for (int f = 0; f < Features; ++f) {
+      const auto one = spread(feature[f]);
+      low[f] = simd::fused(one, of_low, low[f]);
+      high[f] = simd::fused(one, of_high, high[f]);
     }
-#pragma GCC unroll 8
-    for (int f = 0; f < Features; ++f)
-      store(of[f], sums.row(first + f) + at);
-    if constexpr (Bias)
-      store(of_bias, bias);
   }
+#pragma GCC unroll 4
+  for (int f = 0; f < Features; ++f) {
+    store(low[f], sums.row(first + f) + at);
+    store(high[f], sums.row(first + f) + at + simd::octet_width);
+  }
+}
 
-  template <bool Partial>
-  GRAPHMILL_INLINE void add_all() const {
-    const auto features = sums.rows - 1;
-    std::int64_t f = 0;
-    for (; f + 8 <= features; f += 8)
-      if (f == 0)
-        add<8, true, Partial>(f);
-      else
-        add<8, false, Partial>(f);
-    for (; f < features; ++f)
-      if (f == 0)
-        add<1, true, Partial>(f);
-      else
-        add<1, false, Partial>(f);
+/// The same for b.
+GRAPHMILL_INLINE void add_biases(const float* changes, std::int64_t edges,
+                                 float* sums) {
+  auto low = load(sums);
+  auto high = load(sums + simd::octet_width);
+  for (std::int64_t e = 0; e < edges; ++e, changes += pair_width) {
+    low += load(changes);
+    high += load(changes + simd::octet_width);
   }
-};
+  store(low, sums);
+  store(high, sums + simd::octet_width);
+}
 
 } // namespace
 
 owned_matrix edge_relu_weight(const_matrix weight, const float* bias,
                               const std::shared_ptr<buffer_pool>& pool) {
-  constexpr std::int64_t width = simd::width;
+  constexpr auto width = pair_width; // `add_changes` takes as many.
   owned_matrix out{weight.rows + 1,
                    (weight.columns + width - 1) / width * width, pool};
   std::fill_n(out.data(), out.view().size(), 0.0f);
@@ -280,19 +332,43 @@ void run(const edge_relu& task, std::int64_t begin, std::int64_t end,
 GRAPHMILL_CLONES
 void edge_relu_backward(const edge_relu& task, const_matrix gradient,
                         std::int64_t begin, std::int64_t end, matrix sums) {
-  // Rows whose edges stay in a core's cache for all columns.
-  constexpr std::int64_t most = 64;
+  // Edges whose features and changes stay in a core's first cache.
+  constexpr std::int64_t most = 128;
+  float changes[most * pair_width];
   const auto width = task.x.columns;
-  for (auto from = begin; from < end; from += most) {
-    const auto to = std::min(end, from + most);
-    for (std::int64_t at = 0; at < width; at += simd::width) {
-      const relu_weights part{task, gradient, from, to, at, sums};
-      if (at + simd::width <= width)
-        part.add_all<false>();
-      else
-        part.add_all<true>();
+  const auto features = sums.rows - 1;
+  auto i = begin;
+  for (auto from = task.indptr[begin]; from < task.indptr[end]; from += most) {
+    const auto to = std::min(task.indptr[end], from + most);
+    while (task.indptr[i + 1] <= from)
+      ++i;
+    for (std::int64_t at = 0; at < width; at += pair_width) {
+      if (at + pair_width > width) // Columns that are not there bring nothing.
+        std::fill_n(changes, most * pair_width, 0.0f);
+      for (auto half = at; half < std::min(width, at + pair_width);
+           half += simd::octet_width)
+        if (half + simd::octet_width <= width)
+          write_changes<false>(task, gradient, i, from, to, half,
+                               changes + half - at);
+        else
+          write_changes<true>(task, gradient, i, from, to, half,
+                              changes + half - at);
+      add_biases(changes, to - from, sums.row(features) + at);
+      std::int64_t f = 0;
+      for (; f + 4 <= features; f += 4)
+        add_changes<4>(task.features, from, to, f, changes, sums, at);
+      for (; f < features; ++f)
+        add_changes<1>(task.features, from, to, f, changes, sums, at);
     }
   }
+}
+
+GRAPHMILL_CLONES
+void edge_relu_features_backward(const edge_relu& task, const_matrix gradient,
+                                 std::int64_t first, std::int64_t begin,
+                                 std::int64_t end, matrix into) {
+  for (auto i = begin; i < end; ++i)
+    all_columns(relu_features{task, gradient, first, i, into}, task.x.columns);
 }
 
 GRAPHMILL_CLONES

@@ -40,7 +40,7 @@ owned_matrix edge_relu_weight(const_matrix weight, const float* bias,
 
 /// The bytes of an edge in `edge_relu::signs`. @param width Columns of `x`.
 inline std::int64_t edge_relu_bytes(std::int64_t width) {
-  return (width + 127) / 128 * 16;
+  return (width + 63) / 64 * 8;
 }
 
 /// Computes rows [begin, end). @param out [rows, columns of x]
@@ -52,6 +52,13 @@ void run(const edge_relu& task, std::int64_t begin, std::int64_t end,
 /// @param sums Shaped as `task.weight`.
 void edge_relu_backward(const edge_relu& task, const_matrix gradient,
                         std::int64_t begin, std::int64_t end, matrix sums);
+
+/// Adds what rows [begin, end) have of the gradient of features from number
+/// `first` on. @param gradient [rows, columns of x] Of the output.
+/// @param into [edges, these features]
+void edge_relu_features_backward(const edge_relu& task, const_matrix gradient,
+                                 std::int64_t first, std::int64_t begin,
+                                 std::int64_t end, matrix into);
 
 /// Adds what edges have of rows [begin, end) of the gradient of x.
 /// @param gradient [rows, columns of x] Of the output.

@@ -6,6 +6,17 @@
 
 namespace graphmill {
 
+namespace {
+
+GRAPHMILL_INLINE float scale_of(const edge_sum& task, std::int64_t e) {
+  const auto scale = task.values == nullptr ? 1.0f : task.values[e];
+  return task.column_scale == nullptr
+           ? scale
+           : scale * task.column_scale[task.columns[e]];
+}
+
+} // namespace
+
 GRAPHMILL_CLONES
 void run(const edge_sum& task, std::int64_t begin, std::int64_t end,
          matrix out) {
@@ -14,15 +25,27 @@ void run(const edge_sum& task, std::int64_t begin, std::int64_t end,
     auto* row = out.row(i);
     std::fill(row, row + width, 0.0f);
     for (auto e = task.indptr[i]; e < task.indptr[i + 1]; ++e) {
-      auto scale = task.values == nullptr ? 1.0f : task.values[e];
-      if (task.column_scale != nullptr)
-        scale *= task.column_scale[task.columns[e]];
+      const auto scale = scale_of(task, e);
       const auto* x = task.x.row(e);
       for (std::int64_t c = 0; c < width; ++c)
         row[c] = simd::fused(scale, x[c], row[c]);
     }
     for (std::int64_t c = 0; c < width; ++c)
       row[c] *= task.row_scale[i];
+  }
+}
+
+GRAPHMILL_CLONES
+void edge_sum_backward(const edge_sum& task, const_matrix gradient,
+                       std::int64_t begin, std::int64_t end, matrix into) {
+  for (auto i = begin; i < end; ++i) {
+    const auto* upstream = gradient.row(i);
+    for (auto e = task.indptr[i]; e < task.indptr[i + 1]; ++e) {
+      const auto scale = task.row_scale[i] * scale_of(task, e);
+      auto* row = into.row(e);
+      for (std::int64_t c = 0; c < into.columns; ++c)
+        row[c] = simd::fused(scale, upstream[c], row[c]);
+    }
   }
 }
 

@@ -26,4 +26,10 @@ struct edge_sum {
 void run(const edge_sum& task, std::int64_t begin, std::int64_t end,
          matrix out);
 
+/// Adds what rows [begin, end) have of the gradient of some columns of x.
+/// @param gradient [rows, these columns] Of the sums.
+/// @param into [edges, these columns]
+void edge_sum_backward(const edge_sum& task, const_matrix gradient,
+                       std::int64_t begin, std::int64_t end, matrix into);
+
 } // namespace graphmill

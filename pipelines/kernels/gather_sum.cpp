@@ -9,8 +9,8 @@ namespace graphmill {
 
 namespace {
 
-using simd::floats;
-using simd::loose_floats;
+using simd::loose_octet;
+using simd::octet;
 
 /// What a row of `x` is multiplied by: nothing, a number of the row, one of the
 /// entry that names it, or the product of both.
@@ -43,34 +43,34 @@ GRAPHMILL_INLINE float factor(const row_task& task, std::int64_t e,
     return 1.0f;
 }
 
-/// Sums `Vectors` registers' worth of columns, from column `at` on. All edges
+/// Sums `Octets` times eight columns, from column `at` on. All edges
 /// of a row are gone through for one block of columns before the next block, so
 /// that sums stay in registers and are written once.
-template <int Vectors, weighing By>
+template <int Octets, weighing By>
 GRAPHMILL_INLINE void sum_block(const row_task& task, std::int64_t at) {
-  floats sums[Vectors] = {};
+  octet sums[Octets] = {};
   for (std::int64_t e = 0; e < task.count; ++e) {
     const auto j = task.columns[e];
     const auto* source = task.x + j * task.width + at;
     const auto scale = factor<By>(task, e, j);
-    for (int v = 0; v < Vectors; ++v) {
+    for (int v = 0; v < Octets; ++v) {
       const auto value =
-        *reinterpret_cast<const loose_floats*>(source + v * simd::width);
+        *reinterpret_cast<const loose_octet*>(source + v * simd::octet_width);
       if constexpr (By == weighing::none)
         sums[v] += value;
       else
-        sums[v] = simd::fused(value, floats{} + scale, sums[v]);
+        sums[v] = simd::fused(value, octet{} + scale, sums[v]);
     }
   }
   auto* out = task.out + at;
-  for (int v = 0; v < Vectors; ++v) {
-    auto* target = reinterpret_cast<loose_floats*>(out + v * simd::width);
-    const floats sum = sums[v] * task.scale;
+  for (int v = 0; v < Octets; ++v) {
+    auto* target = reinterpret_cast<loose_octet*>(out + v * simd::octet_width);
+    const octet sum = sums[v] * task.scale;
     *target = task.accumulate ? *target + sum : sum;
   }
 }
 
-/// Sums the columns from `at` on, of which there are fewer than a register has.
+/// Sums the columns from `at` on, of which there are fewer than sixteen.
 template <weighing By>
 GRAPHMILL_INLINE void sum_tail(const row_task& task, std::int64_t at) {
   float sums[simd::width] = {};
@@ -93,12 +93,12 @@ GRAPHMILL_INLINE void sum_tail(const row_task& task, std::int64_t at) {
 template <weighing By>
 GRAPHMILL_INLINE void sum_row(const row_task& task) {
   std::int64_t at = 0;
-  for (; at + 8 * simd::width <= task.width; at += 8 * simd::width)
+  for (; at + 8 * simd::octet_width <= task.width; at += 8 * simd::octet_width)
     sum_block<8, By>(task, at);
-  for (; at + 2 * simd::width <= task.width; at += 2 * simd::width)
-    sum_block<2, By>(task, at);
+  for (; at + 4 * simd::octet_width <= task.width; at += 4 * simd::octet_width)
+    sum_block<4, By>(task, at);
   for (; at + simd::width <= task.width; at += simd::width)
-    sum_block<1, By>(task, at);
+    sum_block<2, By>(task, at);
   if (at < task.width)
     sum_tail<By>(task, at);
 }

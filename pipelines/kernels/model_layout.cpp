@@ -45,6 +45,7 @@ public:
       out_.bases = def_.model.bases;
     }
     add_relations();
+    add_ages();
     add_tables();
     add_widths();
     for (int l = 0; l < out_.hops; ++l)
@@ -91,6 +92,8 @@ private:
                   "it to cpu, or leave model.bases out",
                   def_.trainer.device);
     if (auto problem = problem_with_edge_features(def_, info_, false))
+      return fail(ec::invalid_argument, "{}", *problem);
+    if (auto problem = problem_with_ages(def_, info_))
       return fail(ec::invalid_argument, "{}", *problem);
     if (auto problem = problem_with_decoded_features(def_, info_))
       return fail(ec::invalid_argument, "{}", *problem);
@@ -215,29 +218,24 @@ private:
   }
 
   void add_decoded_edges(decoder_layout& made, std::int64_t out) {
-    if (!decodes_edge_features(def_))
-      return;
-    const auto type =
-      static_cast<std::size_t>(chosen_task(info_)->edge_types.front());
-    made.edge_weight = add_weight("decoder.edge.weight",
-                                  info_.edge_types[type].feature_width, out);
+    if (decodes_edge_features(def_))
+      made.edge_weight =
+        add_weight("decoder.edge.weight", decoded_edge_width(def_, info_), out);
   }
 
   void add_relations() {
     if (!traits_.typed) {
       out_.relations.push_back({"neighbours", 0, 0});
-      if (reads_edge_features(def_, info_))
-        out_.relations.back().edge_width =
-          info_.edge_types.front().feature_width;
+      if (!info_.edge_types.empty())
+        add_edge_columns(info_.edge_types.front());
       return;
     }
-    for (std::size_t e = 0; e < info_.edge_types.size(); ++e)
+    for (std::size_t e = 0; e < info_.edge_types.size(); ++e) {
       out_.relations.push_back(
         {info_.edge_type_name(static_cast<edge_type_id>(e)),
          info_.edge_types[e].source, info_.edge_types[e].destination});
-    for (std::size_t e = 0;
-         reads_edge_features(def_, info_) && e < info_.edge_types.size(); ++e)
-      out_.relations[e].edge_width = info_.edge_types[e].feature_width;
+      add_edge_columns(info_.edge_types[e]);
+    }
     if (out_.combine != relation_use::mean_of_all)
       return;
     std::vector<int> into(info_.node_types.size());
@@ -245,6 +243,30 @@ private:
       ++into[relation.destination];
     for (auto& relation : out_.relations)
       relation.share = 1 / static_cast<float>(into[relation.destination]);
+  }
+
+  /// To the last relation.
+  void add_edge_columns(const edge_type_info& type) {
+    auto& relation = out_.relations.back();
+    relation.age_width = age_columns(def_, type);
+    relation.edge_width = relation.age_width;
+    if (reads_edge_features(def_, info_))
+      relation.edge_width += type.feature_width;
+  }
+
+  /// Ahead of all layers, which share what is learnt: it is the last that is
+  /// final in backward.
+  void add_ages() {
+    if (!reads_ages(def_, info_))
+      return;
+    auto& ages = out_.ages.emplace();
+    ages.scale =
+      1 / (def_.model.age_unit * static_cast<double>(info_.ticks_per_second));
+    if (def_.model.edge_ages != edge_age_use::cosine)
+      return;
+    const std::int64_t width = def_.model.age_width;
+    ages.log_frequency = add("age.log_frequency", {width}, start::frequencies);
+    ages.phase = add("age.phase", {width}, start::zeros);
   }
 
   void add_tables() {
@@ -376,6 +398,11 @@ private:
     }
     if (!traits_.attends()) {
       layer.edge_weights.back() = add_weight(name + "edge.weight", width, out);
+      return;
+    }
+    if (traits_.attends_across()) {
+      layer.edge_weights.back() =
+        add_weight(name + "edge.weight", width, layer.inside);
       return;
     }
     const auto head = layer.last ? out : out / layer.heads;

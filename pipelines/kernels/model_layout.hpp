@@ -15,9 +15,10 @@
 
 namespace graphmill {
 
-/// What values a parameter has before training: all zero, all one, or drawn as
-/// `initial_parameters` says.
-enum class start : std::uint8_t { zeros, ones, glorot };
+/// What values a parameter has before training: all zero, all one, drawn as
+/// `initial_parameters` says, or the logarithms of frequencies from 1 down to
+/// 1e-9, equally far apart.
+enum class start : std::uint8_t { zeros, ones, glorot, frequencies };
 
 /// A dense parameter: a piece of the flat buffer that holds all of them.
 struct parameter_info {
@@ -89,7 +90,8 @@ struct layer_layout {
   std::vector<int> factors;
   /// One per relation whose edges have features: [features, sum of the
   /// destination]; with GINE [features, in of the source], with attention
-  /// [features, heads * out per head].
+  /// [features, heads * out per head], with `attends_across` [features,
+  /// inside].
   std::vector<int> edge_weights;
   std::vector<int> edge_biases; ///< With GINE alone: [in of the source]
   std::vector<int> edge_scores; ///< Of separate scores: [heads, out per head]
@@ -122,7 +124,22 @@ struct relation_info {
   /// What its messages are multiplied by: one over the relations into its
   /// destination, with `relation_use::mean_of_all`.
   float share = 1;
-  std::int64_t edge_width = 0; ///< Features of its edges that layers read.
+  /// Columns of its edges that layers read: features, and behind these the ones
+  /// that are made of ages.
+  std::int64_t edge_width = 0;
+  std::int64_t age_width = 0;
+
+  std::int64_t feature_width() const { return edge_width - age_width; }
+};
+
+/// How ages of edges make columns: cos(w age + b) with learnt w and b, or else
+/// log(1 + age).
+struct age_layout {
+  double scale = 1;           ///< What ages in ticks are multiplied by first.
+  int log_frequency = absent; ///< [age width] log(w)
+  int phase = absent;         ///< [age width] b
+
+  bool learns() const { return phase != absent; }
 };
 
 /// The node types that an edge type of a task joins.
@@ -177,7 +194,8 @@ struct model_layout {
   std::vector<relation_info> relations;
   /// How the sums of those into the same type come together.
   relation_use combine = relation_use::sum;
-  std::int64_t bases = 0; ///< 0: each relation has a matrix of its own.
+  std::int64_t bases = 0;         ///< 0: each relation has a matrix of its own.
+  std::optional<age_layout> ages; ///< Only if layers read them.
   std::vector<layer_layout> layers;
   /// [hops * hidden, output width]; `jumping_head`.
   int jumping_weight = absent;

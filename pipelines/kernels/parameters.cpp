@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstring>
 #include <memory>
+#include <numbers>
 
 namespace graphmill {
 
@@ -31,6 +32,15 @@ void start_glorot(const parameter_info& info, std::uint32_t number,
     for (std::int64_t k = 0; k < count; ++k)
       out[i + k] = uniform(words[static_cast<std::size_t>(k)], info.limit);
   }
+}
+
+/// As TGAT (Xu et al., ICLR'20) begins.
+void start_frequencies(std::int64_t count, float* out) {
+  for (std::int64_t k = 0; k < count; ++k)
+    out[k] = count == 1 ? 0.0f
+                        : static_cast<float>(-9 * std::numbers::ln10
+                                             * static_cast<double>(k)
+                                             / static_cast<double>(count - 1));
 }
 
 void start_table(const table_info& info, std::uint32_t number,
@@ -104,6 +114,8 @@ parameter_store initial_parameters(const model_layout& layout,
     auto* values = out.dense.data() + info.offset;
     if (info.begins == start::glorot)
       start_glorot(info, static_cast<std::uint32_t>(p), key, values);
+    else if (info.begins == start::frequencies)
+      start_frequencies(info.size, values);
     else
       std::fill(values, values + info.size,
                 info.begins == start::ones ? 1.0f : 0.0f);

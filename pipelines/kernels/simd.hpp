@@ -26,6 +26,13 @@ using loose_floats = float __attribute__((vector_size(64), aligned(4)));
 
 inline constexpr int width = 16;
 
+/// Eight floats: one AVX register, or two SSE ones. For kernels whose columns
+/// do not depend on each other. Compilers keep arrays of these in registers
+/// with AVX2, too, and there compute with those of `floats` one by one.
+using octet = float __attribute__((vector_size(32)));
+using loose_octet = float __attribute__((vector_size(32), aligned(4)));
+inline constexpr int octet_width = 8;
+
 /// a * b + c, rounded once. Sums of products are written with it wherever it
 /// pays, and the compiler fuses none by itself (-ffp-contract=off): so a kernel
 /// gives the same bits for every instruction set. Without an instruction for it
@@ -36,6 +43,13 @@ GRAPHMILL_INLINE float fused(float a, float b, float c) {
 GRAPHMILL_INLINE floats fused(floats a, floats b, floats c) {
   floats out;
   for (int i = 0; i < width; ++i)
+    out[i] = __builtin_fmaf(a[i], b[i], c[i]);
+  return out;
+}
+
+GRAPHMILL_INLINE octet fused(octet a, octet b, octet c) {
+  octet out;
+  for (int i = 0; i < octet_width; ++i)
     out[i] = __builtin_fmaf(a[i], b[i], c[i]);
   return out;
 }

@@ -12,10 +12,9 @@ void set_table_gradient(const_matrix gradient, std::span<const node_id> ids,
   const auto width = static_cast<std::size_t>(gradient.columns);
   std::vector<std::size_t> order(ids.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::sort(order.begin(), order.end(),
-            [&ids](std::size_t a, std::size_t b) {
-              return std::pair{ids[a], a} < std::pair{ids[b], b};
-            });
+  std::sort(order.begin(), order.end(), [&ids](std::size_t a, std::size_t b) {
+    return std::pair{ids[a], a} < std::pair{ids[b], b};
+  });
   out.rows.reserve(order.size());
   out.values.resize(order.size() * width);
   for (const auto from : order) {

@@ -6,8 +6,8 @@
 
 namespace graphmill {
 
-/// The edges by source, so that backward sums the row of a source by one thread,
-/// too. Borrows the arrays.
+/// The edges by source, so that backward sums the row of a source by one
+/// thread, too. Borrows the arrays.
 struct transposed_edges {
   const std::int64_t* indptr = nullptr; ///< [sources + 1]
   const local_id* columns = nullptr;    ///< [edges] Destinations.

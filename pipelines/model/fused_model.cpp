@@ -244,6 +244,7 @@ void fused_model::backward(const_matrix gradient, gradient_set& out,
     }
     layers_[l] = {};
   }
+  messages_.backward(out);
   table_gradients(out);
 }
 
@@ -341,6 +342,7 @@ void fused_model::backward_weights(int layer, gradient_set& out) {
       into.edge_bias = step_.gradient_of(shape.edge_biases[r], out).data;
     if (shape.edge_scores[r] != absent)
       into.edge_scores = step_.gradient_of(shape.edge_scores[r], out).data;
+    into.edge_columns = messages_.edge_columns(r);
     pass.relations[r]->backward(sum_gradient(layer, relation.destination),
                                 layout_.needs_gradient(layer, relation.source),
                                 into);
@@ -349,6 +351,7 @@ void fused_model::backward_weights(int layer, gradient_set& out) {
     if (pass.edge_terms[r]) {
       message_pass::targets into;
       into.edge_weight = step_.gradient_of(shape.edge_weights[r], out);
+      into.edge_columns = messages_.edge_columns(r);
       pass.edge_terms[r]->backward(
         sum_gradient(layer, layout_.relations[r].destination), false, into);
     }
@@ -372,7 +375,9 @@ void fused_model::backward_transformer(int layer, gradient_set& out) {
   std::vector<transformer_layer::relation_targets> relations;
   for (std::size_t r = 0; r < layout_.relations.size(); ++r)
     relations.push_back({place(shape.score_maps[r]), place(shape.weights[r]),
-                         place(shape.priors[r]).data});
+                         place(shape.priors[r]).data,
+                         place(shape.edge_weights[r]),
+                         messages_.edge_columns(r)});
   layers_[layer].transformer->backward(gradients, types, relations);
 }
 

@@ -2,6 +2,7 @@
 
 #include "partition/dataset/chosen_task.hpp"
 #include "pipelines/definition/measured_seeds.hpp"
+#include "pipelines/definition/validation/edge_weights.hpp"
 #include "pipelines/definition/validation/validation.hpp"
 #include "pipelines/flow/negatives.hpp"
 #include "pipelines/kernels/edge_relu.hpp"
@@ -26,6 +27,8 @@ double known(const definition& def, const dataset_info& info,
     static_cast<double>(hop == last ? bound.nodes[type] : bound.expanded[type]);
   // For earlier hops the definition may tell more than the bound of all.
   if (hop + 1 >= last || !def.sampler.edge_fanouts.empty()
+      || def.sampler.subgraph != subgraph_kind::directional
+      || !draws_lists(def.sampler.method)
       || def.evaluate.neighbours == neighbour_use::all)
     return most;
   double frontier = std::max(def.train.batch_size, def.evaluate.batch_size);
@@ -88,9 +91,12 @@ public:
     for (std::size_t t = 0; t < layer.types.size(); ++t)
       if (layout_.traits.attends_across())
         add_projections(l, t, sum);
-    for (std::size_t r = 0; r < layout_.relations.size(); ++r)
+    for (std::size_t r = 0; r < layout_.relations.size(); ++r) {
+      if (l == 0)
+        add_shared_edges(r, sum);
       if (layout_.carries(l, r))
         add_relation(l, r, sum);
+    }
     return sum;
   }
 
@@ -206,8 +212,7 @@ private:
   /// Of features that the decoder reads.
   double edge_width() const {
     return double(
-      layout_
-        .parameters[static_cast<std::size_t>(layout_.decoder->edge_weight)]
+      layout_.parameters[static_cast<std::size_t>(layout_.decoder->edge_weight)]
         .shape.front());
   }
 
@@ -268,6 +273,20 @@ private:
       });
   }
 
+  /// What edges have for all layers: logarithms of weights, and rows with the
+  /// columns that are made of ages, with the gradients of what is learnt.
+  void add_shared_edges(std::size_t r, layer_floats& sum) const {
+    const auto& relation = layout_.relations[r];
+    if (layout_.traits.attends() && weighs_edges(def_, info_))
+      sum.kept += edges(r); // Logarithms.
+    if (relation.age_width == 0)
+      return;
+    sum.kept += edges(r) * double(relation.edge_width);
+    if (layout_.ages->learns())
+      sum.kept += (edges(r) + nodes(relation.destination, layout_.hops - 1))
+                  * double(relation.age_width);
+  }
+
   /// What features of a relation's edges take besides: their sums, once for all
   /// layers, or for each head of a layer; a row of each edge, or its bits.
   void add_edges(int l, std::size_t r, layer_floats& sum) const {
@@ -280,6 +299,13 @@ private:
                .shape.back());
     const auto features = double(relation.edge_width);
     const auto rows = nodes(relation.destination, layout_.hops - l - 1);
+    if (layout_.traits.attends_across()) { // Queries and sums for each head.
+      const auto of_heads = double(layer.heads) * features;
+      sum.kept += 2 * rows * of_heads + of_heads * width;
+      sum.transient += 2 * rows * of_heads
+                       + (1 + std::min(16.0, rows / 2048)) * of_heads * width;
+      return;
+    }
     if (layer.edge_scores[r] != absent) {
       const auto of_heads = double(layer.heads) * features;
       sum.kept += edges(r) * double(layer.heads) // Scores, and there and back

@@ -134,11 +134,22 @@ result<void> replica::impl::check(const minibatch& batch, bool training) const {
       return fail(ec::internal, "a batch brings {} sums of weights of {} nodes",
                   sums[t].size(), rows);
   }
-  for (const auto& relation : batch.relations)
+  for (std::size_t r = 0; r < batch.relations.size(); ++r) {
+    const auto& relation = batch.relations[r];
+    const auto edges = relation.forward.columns.size();
     if (!has_weights_of(relation.forward, relation.forward))
       return fail(ec::internal, "a batch has {} weights of {} edges",
-                  relation.forward.weights.size(),
-                  relation.forward.columns.size());
+                  relation.forward.weights.size(), edges);
+    const auto& reads = layout.relations[r];
+    if (relation.edge_features.size()
+          != edges * static_cast<std::size_t>(reads.feature_width())
+        || relation.ages.size() != (reads.age_width == 0 ? 0 : edges))
+      return fail(ec::internal,
+                  "a batch brings {} features and {} ages of {} edges {}, of "
+                  "which the model reads {} features each",
+                  relation.edge_features.size(), relation.ages.size(), edges,
+                  reads.name, reads.feature_width());
+  }
   for (int l = 0; training && l < layout.hops; ++l)
     GRAPHMILL_TRYV(check_transposed(batch, l));
   GRAPHMILL_TRYV(check_rows(batch));

@@ -53,8 +53,9 @@ std::string_view edge_type_in(std::string_view name) {
   name.remove_prefix(begin + 1);
   for (const std::string_view end :
        {".attention.destination", ".attention.source", ".attention.weight",
-        ".attention.prior", ".message.weight", ".pool.weight", ".pool.bias",
-        ".weight", ".factors"})
+        ".attention.prior", ".attention.edge", ".message.weight",
+        ".pool.weight", ".pool.bias", ".edge.weight", ".edge.bias", ".weight",
+        ".factors"})
     if (name.ends_with(end))
       return name.substr(0, name.size() - end.size());
   return {};

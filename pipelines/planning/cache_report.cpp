@@ -6,7 +6,7 @@
 #include "pipelines/definition/validation/validation.hpp"
 #include "pipelines/flow/epoch_plan.hpp"
 #include "pipelines/flow/negatives.hpp"
-#include "pipelines/flow/seed_batch.hpp"
+#include "pipelines/flow/step_seeds.hpp"
 
 #include <algorithm>
 #include <array>
@@ -35,6 +35,10 @@ public:
 
   result<cache_report> run(std::int32_t epoch) {
     GRAPHMILL_TRY(scheme_, resolve_fanouts(def_, info()));
+    if (!draws_lists(scheme_.method))
+      return fail(ec::invalid_argument,
+                  "no chances of nodes are known for walks and budgets "
+                  "(sampler.method), so caches by them cannot be compared");
     GRAPHMILL_TRY(negatives_, link_negatives::make(graph_, def_));
     for (part_id p = 0; p < graph_->part_count(); ++p) {
       GRAPHMILL_TRY(auto part, graph_->open_shard(p));
@@ -48,7 +52,7 @@ public:
       plan_options(def_, graph_, table, trainers(), phase::train), def_.seed,
       phase::train, epoch};
     for (std::int64_t step = 0; step < plan.steps(); ++step)
-      GRAPHMILL_TRYV(count_step(*table, plan, epoch, step));
+      GRAPHMILL_TRYV(count_step(table, plan, epoch, step));
     return report(plan.steps());
   }
 
@@ -100,31 +104,22 @@ private:
     return ok();
   }
 
-  result<void> count_step(const seed_table& table, const epoch_plan& plan,
-                          std::int32_t epoch, std::int64_t step) {
+  result<void> count_step(const std::shared_ptr<const seed_table>& table,
+                          const epoch_plan& plan, std::int32_t epoch,
+                          std::int64_t step) {
     const auto key =
       stream_key(def_.seed, purpose::train, static_cast<std::uint64_t>(epoch),
                  static_cast<std::uint64_t>(step));
-    const auto rows = plan.split(step);
-    const auto& time = scheme_.time;
-    const auto excluded = time.disjoint
-                            ? std::vector<excluded_edges>{}
-                            : exclusions_of(table, rows, info(), time);
+    const step_seeds seeds{table, info(), plan.split(step), scheme_.time,
+                           def_.train.exclude == exclusion::pair};
     for (auto& daemon : daemons_)
       for (auto rank : daemon.ranks) {
-        const auto& own = rows[static_cast<std::size_t>(rank)];
         negative_lists negatives;
         if (negatives_)
-          negatives = negatives_->of(table, own, phase::train, epoch, step);
-        auto seeds = batch_of(table, own, info(), negatives, time.disjoint);
-        seeds.excluded =
-          time.disjoint
-            ? exclusions_of(table, std::span{&own, 1}, info(), time)
-            : excluded;
-        if (time.used && !time.disjoint)
-          seeds.until = earliest_of(table, rows);
-        GRAPHMILL_TRY(const auto batch,
-                      sample(*graph_, shards_, scheme_, key, seeds));
+          negatives =
+            negatives_->of(*table, seeds.rows(rank), phase::train, epoch, step);
+        GRAPHMILL_TRY(const auto batch, sample(*graph_, shards_, scheme_, key,
+                                               seeds.batch(rank, negatives)));
         count(batch, daemon);
       }
     return ok();

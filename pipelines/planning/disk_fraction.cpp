@@ -20,7 +20,10 @@ expected_disk_fraction(const definition& def,
   GRAPHMILL_TRY(const auto scheme, resolve_fanouts(def, info));
   const auto trainers = static_cast<rank_id>(def.trainer.replicas);
   auto scores = no_scores(info);
-  for (rank_id rank = 0; rank < trainers; ++rank)
+  if (!draws_lists(scheme.method)) // A guess: no chances are known.
+    for (const auto& part : shards)
+      add_degrees(*part, scores);
+  for (rank_id rank = 0; draws_lists(scheme.method) && rank < trainers; ++rank)
     GRAPHMILL_TRYV(add_inclusion(*graph, shards, scheme,
                                  seed_chances(def, graph, trainers, rank),
                                  scores));

@@ -12,8 +12,9 @@ namespace graphmill {
 
 /// What fraction of the feature rows that an epoch of training wants is to be
 /// expected from disk if a cache of `cache_bytes` holds those likeliest to be
-/// wanted, by `inclusion`: about what is left after the first epoch. Reads the
-/// neighbour lists of all parts once per hop.
+/// wanted, by `inclusion`, or by degree where that knows no chances: about what
+/// is left after the first epoch. Reads the neighbour lists of all parts once
+/// per hop.
 /// @param shards All parts, in order.
 result<double>
 expected_disk_fraction(const definition& def,

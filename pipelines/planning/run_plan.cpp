@@ -10,6 +10,7 @@
 #include "pipelines/flow/batch_size.hpp"
 #include "pipelines/flow/negatives.hpp"
 #include "pipelines/model/memory_estimate.hpp"
+#include "pipelines/planning/budget_note.hpp"
 #include "pipelines/task/chosen_target.hpp"
 
 #include <algorithm>
@@ -102,15 +103,21 @@ std::uint64_t choosing_bytes(const definition& def, const dataset_info& info,
                                             : nodes * inclusion::bytes_per_node;
 }
 
+/// Bytes for lists that threads of a sampling service read as a whole.
+planned_memory bound_lists(const definition& def, const dataset_info& info,
+                           part_id parts, const sampling_scheme& training,
+                           const sampling_scheme& evaluation) {
+  const auto longest =
+    std::max(list_bytes(info, training), list_bytes(info, evaluation));
+  return {"lists that are read whole",
+          longest * def.sampler.threads * static_cast<std::uint64_t>(parts)};
+}
+
 void add_notes(const definition& def, const dataset_info& info,
                run_plan& plan) {
   const auto& target = info.node_types[static_cast<std::size_t>(info.target)];
-  const auto largest = std::max(plan.train.bytes, plan.evaluation.bytes);
-  if (largest > plan.budget_bytes)
-    plan.notes.push_back(
-      "the largest batch that could be exceeds budget.bytes; a batch is "
-      "admitted by its bound, so such batches run one at a time: raise "
-      "budget.bytes, or lower the batch size or the fanouts");
+  if (auto note = note_on_budget(plan))
+    plan.notes.push_back(*std::move(note));
   if (target.class_count > unquestioned_classes)
     plan.notes.push_back(fmt::format(
       "there are {} classes: each is a row of weights, and the scores of a "
@@ -185,6 +192,9 @@ result<run_plan> plan_run(const definition& def, const dataset_info& whole,
   };
   if (auto cache = bound_cache(def, info, parts); cache.bytes != 0)
     plan.memory.insert(plan.memory.begin() + 1, std::move(cache));
+  if (auto lists = bound_lists(def, info, parts, sampling, evaluation);
+      lists.bytes != 0)
+    plan.memory.insert(plan.memory.begin() + 1, std::move(lists));
   add_notes(def, info, plan);
   return plan;
 }

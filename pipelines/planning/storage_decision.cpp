@@ -2,6 +2,7 @@
 
 #include "messages/words/byte_text.hpp"
 #include "partition/disk/row_reader.hpp"
+#include "pipelines/planning/budget_note.hpp"
 
 #include <algorithm>
 
@@ -74,6 +75,7 @@ storage_decision decide_storage(const definition& def, const run_plan& plan,
                                 const part_bytes& data,
                                 const memory_room& available) {
   storage_decision out;
+  out.oversize = note_on_budget(plan).value_or("");
   out.data = data;
   out.room = room_for(choice, available);
   const auto& room = out.room;

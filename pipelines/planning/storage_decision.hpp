@@ -34,6 +34,8 @@ struct storage_decision {
   std::uint64_t batch_bytes = 0; ///< For batches: `budget.bytes`, or less.
   disk_memory memory;            ///< Only if parts are read from disk.
   std::string reason;            ///< A sentence for people.
+  /// A warning that a batch may take more than `budget.bytes`; empty: none.
+  std::string oversize;
 };
 
 /// Decides what `choice` leaves open. If all parts fit into memory beside

@@ -1,6 +1,8 @@
 #include "pipelines/results/learnt_from.hpp"
 
 #include "partition/files/json_text.hpp"
+#include "pipelines/definition/validation/edge_features.hpp"
+#include "pipelines/task/chosen_target.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -99,6 +101,16 @@ learnt_beside(const std::filesystem::path& weights) {
   return std::optional<learnt_from>{};
 }
 
+result<feature_meanings> features_read(const definition& def,
+                                       const dataset_info& info,
+                                       const std::filesystem::path& data) {
+  GRAPHMILL_TRY(auto out, read_feature_meanings(data, info));
+  if (!reads_edge_features(def, info) && !decodes_edge_features(def))
+    for (edge_type_id e = 0; e < std::ssize(info.edge_types); ++e)
+      out.erase(info.edge_type_name(e));
+  return out;
+}
+
 result<void> expect_same_relations(const original_names& here,
                                    const learnt_from& from,
                                    std::string_view told) {
@@ -109,6 +121,60 @@ result<void> expect_same_relations(const original_names& here,
                 "the relations as the run's dataset does",
                 told, differs);
   return ok();
+}
+
+result<void> expect_same_inputs(const definition& def, const dataset_info& info,
+                                const std::filesystem::path& data,
+                                const learnt_from& from,
+                                std::string_view told) {
+  GRAPHMILL_TRY(const auto features, features_read(def, info, data));
+  if (const auto differs = difference(features, from.features);
+      !differs.empty())
+    return fail(ec::invalid_data,
+                "{}, and {}: import it with the same columns in the same "
+                "order, scaled in the same way",
+                told, differs);
+  GRAPHMILL_TRY(const auto names, read_original_names(data));
+  return expect_same_relations(names, from, told);
+}
+
+result<void> expect_same_kind(const label_meaning& here,
+                              const learnt_from& from, std::string_view told) {
+  if (here.kind == from.labels.kind)
+    return ok();
+  return fail(
+    ec::invalid_data,
+    "{}, and its labels are {}, where the run has learnt {}: the output of "
+    "the model would be misread. Give a dataset with labels of the same kind",
+    told, traits_of(here.kind).phrase, traits_of(from.labels.kind).phrase);
+}
+
+result<void> expect_same_labels(const label_meaning& here,
+                                const learnt_from& from, std::string_view told,
+                                std::string_view remedy) {
+  GRAPHMILL_TRYV(expect_same_kind(here, from, told));
+  if (from.labels.count == 0) // A run that is older than what is said of that.
+    return ok();
+  if (const auto differs = difference(here, from.labels); !differs.empty())
+    return fail(ec::invalid_data,
+                "{}, and its labels are not those that the run has learnt: {}. "
+                "{}",
+                told, differs, remedy);
+  return ok();
+}
+
+result<void> check_first_weights(const definition& def,
+                                 const dataset_info& info,
+                                 const std::filesystem::path& data,
+                                 const learnt_from& from,
+                                 std::string_view told) {
+  if (info.digest == from.dataset_digest)
+    return ok();
+  GRAPHMILL_TRYV(expect_same_inputs(def, info, data, from, told));
+  GRAPHMILL_TRY(const auto labels, meaning_of_target(info, def));
+  return expect_same_labels(labels, from, told,
+                            "Import it with the classes of the run's dataset, "
+                            "in the same order (import csv --like)");
 }
 
 } // namespace graphmill

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "messages/base/error.hpp"
+#include "messages/definition/definition.hpp"
 #include "partition/dataset/label_sets.hpp"
 #include "partition/dataset/meaning/feature_meaning.hpp"
 #include "partition/dataset/meaning/original_names.hpp"
@@ -41,12 +42,46 @@ result<learnt_from> learnt_in(const nlohmann::json& about,
 result<std::optional<learnt_from>>
 learnt_beside(const std::filesystem::path& weights);
 
-/// Fails if a type stands for something else here than in what weights have
-/// learnt from.
-/// @param told What the weights or the data are, for the error: it goes on with
-/// ", and".
+/// What is known of those features of a dataset that a definition reads.
+/// @param data Its folder.
+result<feature_meanings> features_read(const definition& def,
+                                       const dataset_info& info,
+                                       const std::filesystem::path& data);
+
+// Whether weights can be used on another dataset than the one that they have
+// learnt from. There may be other nodes, edges and types. Shapes are compared
+// when weights are loaded. `told` says of an error what the dataset is; it goes
+// on with ", and".
+
+/// Fails if a type stands for something else there.
 result<void> expect_same_relations(const original_names& here,
                                    const learnt_from& from,
                                    std::string_view told);
+
+/// Fails if features that a definition reads mean something else there, or a
+/// type stands for something else.
+/// @param data The folder of the dataset.
+result<void> expect_same_inputs(const definition& def, const dataset_info& info,
+                                const std::filesystem::path& data,
+                                const learnt_from& from, std::string_view told);
+
+/// Fails if labels are of another kind.
+result<void> expect_same_kind(const label_meaning& here,
+                              const learnt_from& from, std::string_view told);
+
+/// Fails if labels are of another kind, or of other classes or in another
+/// order, as far as is known.
+/// @param remedy What to do about that, a sentence without its full stop.
+result<void> expect_same_labels(const label_meaning& here,
+                                const learnt_from& from, std::string_view told,
+                                std::string_view remedy);
+
+/// All of it, for weights that a run begins with (`model.weights`). Nothing is
+/// compared if they have learnt from this very dataset.
+result<void> check_first_weights(const definition& def,
+                                 const dataset_info& info,
+                                 const std::filesystem::path& data,
+                                 const learnt_from& from,
+                                 std::string_view told);
 
 } // namespace graphmill

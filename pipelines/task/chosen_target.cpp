@@ -42,6 +42,15 @@ std::int64_t seed_count(const dataset_info& info, const definition& def,
     .split_counts[static_cast<std::size_t>(which)];
 }
 
+bool can_be_measured(const dataset_info& info, const definition& def,
+                     split which) {
+  const auto chosen = choose_target(info, def);
+  const auto* task = chosen ? chosen_task(chosen.value()) : nullptr;
+  const auto unlabelled =
+    task != nullptr && which == split::test ? task->unlabelled : 0;
+  return seed_count(info, def, which) > unlabelled;
+}
+
 result<label_meaning> meaning_of_target(const dataset_info& info,
                                         const definition& def) {
   GRAPHMILL_TRY(const auto chosen, choose_target(info, def));

@@ -27,6 +27,11 @@ result<partitioned_graph> choose_target(const partitioned_graph& graph,
 std::int64_t seed_count(const dataset_info& info, const definition& def,
                         split which);
 
+/// Whether some seed of a split can be measured: of the test split of a task of
+/// edges, none may have a label.
+bool can_be_measured(const dataset_info& info, const definition& def,
+                     split which);
+
 /// The meaning of the labels of what `choose_target` chooses.
 result<label_meaning> meaning_of_target(const dataset_info& info,
                                         const definition& def);

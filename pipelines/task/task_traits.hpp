@@ -96,6 +96,14 @@ static_assert(std::all_of(all_tasks.begin(), all_tasks.end(),
                             return &task_of(of.labels) == &of;
                           }));
 
+/// The first task with outcomes of a form. Of each form all have the same
+/// metrics.
+constexpr const task_traits& task_of(outcome_form outcomes) {
+  return *std::find_if(
+    all_tasks.begin(), all_tasks.end(),
+    [outcomes](const task_traits& of) { return of.outcomes == outcomes; });
+}
+
 /// The task of a target, as `choose_target` shows it.
 inline const task_traits& task_of(const node_type_info& target) {
   return task_of(target.labels);

@@ -98,6 +98,19 @@ class Rooms(unittest.TestCase):
                  if len(names) > 1}
         self.assertFalse(twice)
 
+    def test_no_code_asks_for_the_kind_of_a_task(self):
+        """It asks the traits of the kind: `task_traits`, `edge_task_traits` and
+        `label_traits`. Kernels of losses stand in a table by kind."""
+        known = ("pipelines/task/", "pipelines/model/seed_losses.cpp")
+        kind = re.compile(r"^[^/]*(?<!\w)(edge_task_kind|label_kind)::\w")
+        named = [f"{name}:{number}: {line}" for name in self.sources
+                 if name.startswith(("pipelines/", "actors/"))
+                 and not name.startswith(known)
+                 for number, line in enumerate(
+                     (ROOT / name).read_text().splitlines(), 1)
+                 if kind.match(line)]
+        self.assertFalse(named, "\n" + "\n".join(named))
+
 
 if __name__ == "__main__":
     unittest.main()

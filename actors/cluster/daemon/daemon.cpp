@@ -4,6 +4,7 @@
 #include "actors/cluster/audit/audit_log.hpp"
 #include "actors/cluster/base/admission.hpp"
 #include "actors/cluster/daemon/end_note.hpp"
+#include "actors/cluster/daemon/graph_offer.hpp"
 #include "actors/cluster/daemon/household.hpp"
 #include "actors/cluster/daemon/monitoring.hpp"
 #include "actors/cluster/daemon/request_router.hpp"
@@ -11,6 +12,7 @@
 #include "actors/cluster/history/state_folder.hpp"
 #include "actors/process/core_dumps.hpp"
 #include "actors/process/heap_trimmer.hpp"
+#include "actors/process/host_name.hpp"
 #include "actors/process/logs/log_lines.hpp"
 #include "actors/process/processors.hpp"
 #include "actors/process/shutdown_watchdog.hpp"
@@ -52,13 +54,6 @@ namespace {
 /// Of a daemon: a client, and itself or its coordinator.
 constexpr std::size_t least_peers = 2;
 
-std::string host_name() {
-  std::array<char, 256> name{};
-  if (gethostname(name.data(), name.size() - 1) != 0)
-    return "localhost";
-  return name.data();
-}
-
 /// The same after a restart at a fixed port.
 std::string default_name(const daemon_options& options) {
   const auto port = options.listen.substr(options.listen.rfind(':') + 1);
@@ -85,12 +80,7 @@ open_graph(const std::filesystem::path& folder) {
 /// there, and belong to the dataset.
 result<join_request> make_offer(const daemon_options& options,
                                 const partitioned_graph& graph) {
-  join_request out;
-  out.dataset = graph.info().name;
-  out.dataset_digest = graph.info().digest;
-  out.part_digests = graph.part_digests();
-  if (out.part_digests.empty())
-    out.part_digests.push_back(graph.info().digest);
+  auto out = graph_offer(graph, options.data);
   if (options.parts) {
     out.parts = *options.parts;
   } else {
@@ -100,14 +90,12 @@ result<join_request> make_offer(const daemon_options& options,
   for (auto part : out.parts)
     GRAPHMILL_TRYV(graph.open_shard(part));
   out.slots = options.slots.value_or(processors_of(options));
-  out.host = host_name();
   out.cuda_devices = cuda_devices();
   keep_libraries_single_threaded(); // As trainers have it: see there.
   auto [name, digest] = arithmetic_here();
   out.arithmetic = std::move(name);
   out.arithmetic_digest = std::move(digest);
   out.chaos = options.chaos;
-  out.data = options.data.string();
   return out;
 }
 

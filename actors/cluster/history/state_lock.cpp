@@ -1,5 +1,6 @@
 #include "actors/cluster/history/state_lock.hpp"
 
+#include "actors/process/host_name.hpp"
 #include "actors/transport/sessions/message.hpp"
 #include "messages/base/printable.hpp"
 #include "partition/files/json_text.hpp"
@@ -11,7 +12,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
 #include <span>
 #include <utility>
@@ -24,13 +24,6 @@ namespace {
 
 constexpr std::size_t largest_note = 4096;
 constexpr std::size_t longest_host = 255; ///< In bytes: no name has more.
-
-std::string name_of_host() {
-  std::array<char, 256> name{};
-  if (::gethostname(name.data(), name.size() - 1) != 0)
-    return "localhost";
-  return name.data();
-}
 
 /// What the holder has written of itself. Nothing if it cannot be read, or is
 /// half written.
@@ -144,7 +137,7 @@ result<void> state_lock::mark_ended() const {
 /// Writes who holds it, over what has been written before.
 result<void> state_lock::write_note(bool ended) const {
   const nlohmann::json note{{"process", ::getpid()},
-                            {"host", name_of_host()},
+                            {"host", host_name()},
                             {"token", token_},
                             {"ended", ended}};
   const auto text = note.dump() + "\n";

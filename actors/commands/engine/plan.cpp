@@ -160,7 +160,7 @@ result<int> plan(const plan_command_options& options) {
   GRAPHMILL_TRY(const auto data, find_dataset(source, options.data));
   GRAPHMILL_TRY(const auto opened, partitioned_graph::open(data));
   take_name_at_path(source, options.data, opened.info());
-  const auto problems = problems_with(source, opened.info());
+  const auto problems = problems_with(source, opened);
   if (!problems.empty())
     return to_error(problems);
   GRAPHMILL_TRY(auto chosen, choose_target(opened, source.value));

@@ -163,8 +163,7 @@ void show(const predict_options& options, const prediction_files& files,
   say("wrote the {} of {} to {}\n", made.task.outputs(),
       pluralized(made.count(), "node"), names.front().second);
   if (made.threshold)
-    say("nodes are predicted as {} from probability {:.4f} on\n",
-        made.threshold->class_name, made.threshold->fixed.value_or(0.5));
+    say("{}\n", threshold_line(*made.threshold, "nodes"));
   for (std::size_t i = 1; i < names.size(); ++i)
     say("wrote {} to {}\n", names[i].first, names[i].second);
 }
@@ -324,11 +323,14 @@ result<int> predict_task(const predict_options& options, finished_run& run) {
                   "columns source and destination; those of a --split; the "
                   "likeliest links of each node, with --top; or embeddings, "
                   "with --all");
-  if (options.logits)
-    return refuse("for which there are no --logits: leave it out");
-  if (options.probabilities && !lists)
-    return refuse("and --probabilities are of edges that --pairs lists, or of "
-                  "those of a --split");
+  const auto decides =
+    !options.threshold.empty() && options.threshold != "none";
+  if ((options.probabilities || options.logits || decides) && !lists)
+    return refuse(fmt::format("and --{} is for edges that --pairs lists, or "
+                              "those of a --split",
+                              options.logits          ? "logits"
+                              : options.probabilities ? "probabilities"
+                                                      : "threshold"));
   if (embeds && (options.top != 0 || !options.nodes.empty() || lists))
     return refuse("and --all and --embeddings write those of all nodes, and "
                   "nothing else: leave --nodes, --pairs, --split and --top "
@@ -368,6 +370,7 @@ result<int> predict_task(const predict_options& options, finished_run& run) {
                                 .out = options.out,
                                 .nodes_by = options.nodes_by,
                                 .probabilities = options.probabilities,
+                                .logits = options.logits,
                                 .computes = !options.neighbours.empty(),
                                 .json = options.json,
                                 .quiet = options.quiet},
@@ -407,14 +410,7 @@ result<int> predict(const predict_options& options) {
     GRAPHMILL_TRYV(take_names(run.config.data, info, embeddings, made));
   made.class_names = target.class_names;
   made.task = task_of(target);
-  definition::evaluate_section decided;
-  decided.threshold = run.threshold;
-  GRAPHMILL_TRY(made.threshold, threshold_of(decided, target));
-  if (made.threshold && !made.task.decides)
-    return fail(ec::invalid_argument,
-                "--threshold is for classes, and labels of {} are numbers; "
-                "leave it out",
-                info.name);
+  GRAPHMILL_TRY(made.threshold, threshold_in(run, info));
   if (!made.task.decides && (options.probabilities || options.logits))
     return fail(ec::invalid_argument,
                 "--{} is for classes, and labels of {} are numbers, which are "
@@ -464,7 +460,7 @@ void add_predict_command(command_line& cli) {
     "Of a run that has learnt a task of edges: predict the edges "
     "of a split, each by its own features and time. Neighbours "
     "are those of `graphmill evaluate`. --out is a CSV with a "
-    "line for each, in the order of the split");
+    "line for each, in the order of the split, with its position and time");
   auto* rows = command->get_option("--split");
   rows->excludes(nodes)->excludes(pairs);
   auto* top =

@@ -13,6 +13,7 @@
 #include "pipelines/definition/measured_seeds.hpp"
 #include "pipelines/definition/yaml/problem.hpp"
 #include "pipelines/flow/seed_table.hpp"
+#include "pipelines/kernels/class_scores.hpp"
 #include "pipelines/kernels/cross_entropy.hpp"
 #include "pipelines/kernels/parameters.hpp"
 #include "pipelines/model/layerwise/pair_scores.hpp"
@@ -49,32 +50,33 @@ struct edge_outputs {
   std::vector<std::int64_t> classes;
   std::vector<float> logits; ///< [edges, columns]
   std::size_t columns = 0;
-  bool links = false; ///< Scores of negatives follow that of an edge.
 
-  edge_outputs(std::size_t edges, bool links) : classes(edges), links(links) {}
+  explicit edge_outputs(std::size_t edges) : classes(edges) {}
 
   void take(const step_result& told) {
     const auto& ids = *told.original_seeds;
     if (ids.empty())
       return;
-    const auto given = told.output->logits.size() / ids.size();
-    columns = links ? 1 : given;
+    columns = told.output->logits.size() / ids.size();
     logits.resize(classes.size() * columns);
     for (std::size_t i = 0; i < ids.size(); ++i) {
       const auto edge = static_cast<std::size_t>(ids[i]);
       classes[edge] = told.output->predictions[i];
-      std::copy_n(told.output->logits.data() + i * given, columns,
+      std::copy_n(told.output->logits.data() + i * columns, columns,
                   logits.data() + edge * columns);
     }
   }
 
   /// @param all [edges, columns]
-  void take(std::vector<float> all) {
-    columns = classes.empty() ? 0 : all.size() / classes.size();
-    logits = std::move(all);
-    argmax(
-      {logits.data(), std::ssize(classes), static_cast<std::int64_t>(columns)},
-      classes);
+  void take(std::vector<float> given) {
+    columns = classes.empty() ? 0 : given.size() / classes.size();
+    logits = std::move(given);
+    argmax(all(), classes);
+  }
+
+  const_matrix all() const {
+    return {logits.data(), std::ssize(classes),
+            static_cast<std::int64_t>(columns)};
   }
 
   std::span<const float> of(std::size_t edge) const {
@@ -133,6 +135,9 @@ public:
               chosen_task(info)->edge_types[rows_->edges->relation(row)])};
   }
 
+  /// In ticks, by row; empty: there are none.
+  std::span<const std::int64_t> times() const { return rows_->times; }
+
 private:
   std::string name_of(std::size_t end, seed_row row) const {
     const auto& column = rows_->columns[end];
@@ -154,57 +159,79 @@ private:
 /// The table of what was predicted.
 class edge_table {
 public:
-  edge_table(const node_type_info& target, const task_traits& task,
-             bool probabilities, bool typed)
-    : target_(target), task_(task), probabilities_(probabilities),
-      typed_(typed) {}
+  struct setting {
+    const node_type_info& target;
+    const task_traits& task;
+    std::optional<threshold_choice> threshold;
+    bool probabilities = false;
+    bool logits = false;
+    bool typed = false; ///< Edges are of several types.
+    bool rows = false;  ///< They have positions in a split,
+    std::span<const std::int64_t> times = {}; ///< and times, if not empty.
+  };
+  explicit edge_table(const setting& how) : set_(how) {}
 
   std::string header() const {
     std::string out = "source,destination";
-    if (typed_)
+    if (set_.typed)
       out += ",type";
-    if (task_.one_class)
-      out += target_.class_names.empty() ? ",class" : ",class,class_name";
-    else if (task_.outcomes == outcome_form::ranks)
-      return out + ",score\n";
+    if (set_.task.one_class)
+      out += set_.target.class_names.empty() ? ",class" : ",class,class_name";
+    else if (set_.task.outcomes == outcome_form::ranks)
+      out += ",score";
     else
-      add_columns(task_.prediction.column, out);
-    if (probabilities_)
+      add_columns(set_.task.prediction.column, out);
+    if (set_.probabilities)
       add_columns("probability_", out);
+    if (set_.logits)
+      add_columns("logit_", out);
+    if (set_.rows)
+      out += set_.times.empty() ? ",row" : ",row,time";
     return out + '\n';
   }
 
-  void add(const std::array<std::string, 3>& texts, std::int64_t chosen,
-           std::span<const float> logits, std::string& out) const {
+  void add(std::size_t row, const std::array<std::string, 3>& texts,
+           std::int64_t chosen, std::span<const float> logits,
+           std::string& out) const {
     out += csv_text(texts[0]) + ',' + csv_text(texts[1]);
-    if (typed_)
+    if (set_.typed)
       out += ',' + csv_text(texts[2]);
-    if (task_.one_class) {
+    if (set_.task.one_class) {
       fmt::format_to(std::back_inserter(out), ",{}", chosen);
-      if (!target_.class_names.empty())
-        out +=
-          ',' + csv_text(target_.class_names[static_cast<std::size_t>(chosen)]);
+      const auto& names = set_.target.class_names;
+      if (!names.empty())
+        out += ',' + csv_text(names[static_cast<std::size_t>(chosen)]);
     } else {
-      for (const auto logit : logits)
-        if (task_.decides)
-          out += logit > 0 ? ",1" : ",0";
+      for (std::size_t c = 0; c < logits.size(); ++c)
+        if (set_.task.decides)
+          out +=
+            takes_label(static_cast<std::int64_t>(c), logits[c], set_.threshold)
+              ? ",1"
+              : ",0";
         else
-          fmt::format_to(std::back_inserter(out), ",{}", logit);
+          fmt::format_to(std::back_inserter(out), ",{}", logits[c]);
     }
-    if (probabilities_)
+    if (set_.probabilities)
       for (const auto one : probabilities_of(logits))
         fmt::format_to(std::back_inserter(out), ",{}", static_cast<float>(one));
+    if (set_.logits)
+      for (const auto one : logits)
+        fmt::format_to(std::back_inserter(out), ",{}", one);
+    if (set_.rows)
+      fmt::format_to(std::back_inserter(out), ",{}", row);
+    if (!set_.times.empty())
+      fmt::format_to(std::back_inserter(out), ",{}", set_.times[row]);
     out += '\n';
   }
 
 private:
   void add_columns(std::string_view name, std::string& out) const {
-    for (std::int64_t c = 0; c < target_.class_count; ++c)
+    for (std::int64_t c = 0; c < set_.target.class_count; ++c)
       fmt::format_to(std::back_inserter(out), ",{}{}", name, c);
   }
 
   std::vector<double> probabilities_of(std::span<const float> logits) const {
-    if (task_.one_class)
+    if (set_.task.one_class)
       return softmax_of(logits);
     std::vector<double> out;
     for (const double logit : logits)
@@ -212,10 +239,7 @@ private:
     return out;
   }
 
-  const node_type_info& target_;
-  const task_traits& task_;
-  const bool probabilities_;
-  const bool typed_;
+  const setting set_;
 };
 
 /// What a cluster has computed, and a decoder over it.
@@ -280,7 +304,11 @@ result<run_result> predict_batches(local_run_config& config, bool quiet,
 result<void> predict_edges(const edge_prediction_request& request,
                            finished_run& run) {
   auto& config = run.config;
-  GRAPHMILL_TRY(const auto whole, partitioned_graph::open(config.data));
+  // Other data may have other classes, or call them otherwise.
+  GRAPHMILL_TRY(auto whole, partitioned_graph::open(config.data));
+  if (config.learnt) {
+    GRAPHMILL_TRY(whole, whole.with_unknown_labels(*config.learnt));
+  }
   GRAPHMILL_TRY(const auto graph, choose_target(whole, config.def));
   const auto& info = graph.info();
   const auto rows = split_of(
@@ -291,15 +319,15 @@ result<void> predict_edges(const edge_prediction_request& request,
                 "themselves (`decoder.edge_features`), and a list of pairs has "
                 "none; predict the edges of a split, by --split test",
                 in_quotes(config.def.name));
-  auto target = info.node_types[static_cast<std::size_t>(info.target)];
-  if (config.learnt) // Other data may call classes otherwise.
-    target.class_names = config.learnt->names;
+  const auto& target = info.node_types[static_cast<std::size_t>(info.target)];
   const auto& task = task_of(target);
-  if (request.probabilities && !task.decides)
+  if ((request.probabilities || request.logits) && !task.decides)
     return fail(ec::invalid_argument,
-                "--probabilities is for classes, and the task of {} is about "
-                "{}; leave it out",
+                "--{} is for classes, and the task of {} is about {}; leave it "
+                "out",
+                request.probabilities ? "probabilities" : "logits",
                 in_quotes(info.name), task.outputs());
+  GRAPHMILL_TRY(const auto threshold, threshold_in(run, info));
   std::vector<std::shared_ptr<const table_ids>> names;
   for (std::size_t t = 0; t < info.node_types.size(); ++t) {
     GRAPHMILL_TRY(auto of_type, table_ids::open(config.data, info,
@@ -322,7 +350,7 @@ result<void> predict_edges(const edge_prediction_request& request,
   }
   const auto count = rows ? own.count() : listed.edges.size();
   GRAPHMILL_TRY(auto file, scratch_file::create(request.out));
-  edge_outputs outputs{count, task.outcomes == outcome_form::ranks};
+  edge_outputs outputs{count};
   std::optional<opened_outputs> stored;
   if (!request.computes && !rows) {
     GRAPHMILL_TRY(stored, outputs_before(run, info));
@@ -349,11 +377,20 @@ result<void> predict_edges(const edge_prediction_request& request,
     GRAPHMILL_TRY(done,
                   predict_batches(config, request.quiet, signals, outputs));
   }
-  const edge_table table{target, task, request.probabilities,
-                         chosen_task(info)->edge_types.size() > 1};
+  if (threshold && task.one_class)
+    apply_threshold(outputs.all(), *threshold, outputs.classes);
+  const edge_table table{
+    {.target = target,
+     .task = task,
+     .threshold = threshold,
+     .probabilities = request.probabilities,
+     .logits = request.logits,
+     .typed = chosen_task(info)->edge_types.size() > 1,
+     .rows = rows.has_value(),
+     .times = rows ? own.times() : std::span<const std::int64_t>{}}};
   auto text = table.header();
   for (std::size_t i = 0; i < count; ++i)
-    table.add(rows ? own.texts(i) : listed.texts[i], outputs.classes[i],
+    table.add(i, rows ? own.texts(i) : listed.texts[i], outputs.classes[i],
               outputs.of(i), text);
   GRAPHMILL_TRYV(
     write_all(file.fd(), std::as_bytes(std::span{text}), request.out));
@@ -364,7 +401,10 @@ result<void> predict_edges(const edge_prediction_request& request,
                         {"peak_memory_bytes", done.work.peak_memory_bytes},
                         {"predictions", request.out.string()},
                         {"seconds", done.seconds},
-                        {"stored_embeddings", stored.has_value()}};
+                        {"stored_embeddings", stored.has_value()},
+                        {"threshold", threshold
+                                        ? nlohmann::json(threshold->name)
+                                        : nlohmann::json()}};
     if (rows)
       told["split"] = request.split;
     say("{}\n", one_line(told));
@@ -373,6 +413,8 @@ result<void> predict_edges(const edge_prediction_request& request,
         task.outcomes == outcome_form::ranks ? "scores" : task.outputs(),
         pluralized(count, "edge"), request.out.string(),
         stored ? ", by the embeddings in the run's folder" : "");
+    if (threshold)
+      say("{}\n", threshold_line(*threshold, "edges"));
   }
   return ok();
 }

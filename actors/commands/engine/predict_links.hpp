@@ -16,9 +16,9 @@ struct link_prediction_request {
   std::int64_t most = 1;       ///< For each node.
   std::filesystem::path nodes; ///< See `read_node_list`; empty: all.
   node_naming nodes_by = node_naming::either;
-  bool to_sources = false;   ///< Nodes are destinations, and sources are found.
-  std::string edge_type;     ///< Empty: all of the task.
-  bool keeps_known = false;  ///< See `link_search::setting`.
+  bool to_sources = false;  ///< Nodes are destinations, and sources are found.
+  std::string edge_type;    ///< Empty: all of the task.
+  bool keeps_known = false; ///< See `link_search::setting`.
   bool computes = false; ///< Also where the run's folder has outputs of nodes.
   std::filesystem::path out; ///< A .csv.
   std::string scratch;       ///< As of `layers_of`.
@@ -28,9 +28,9 @@ struct link_prediction_request {
 
 /// Finds the links with the largest scores for each node (`link_search`), layer
 /// by layer or by the outputs of nodes that the run's folder has
-/// (`stored_outputs`), and writes a line for each: source, destination, edge type where
-/// the task has several, score, rank from 1. Lines are in the order of edge
-/// types, nodes and ranks. The file is seen once it is whole.
+/// (`stored_outputs`), and writes a line for each: source, destination, edge
+/// type where the task has several, score, rank from 1. Lines are in the order
+/// of edge types, nodes and ranks. The file is seen once it is whole.
 /// @param run Of a task of edges; fails if these are not links.
 result<void> predict_links(const link_prediction_request& request,
                            finished_run& run);

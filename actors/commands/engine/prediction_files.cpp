@@ -3,7 +3,7 @@
 #include "partition/files/mapped_file.hpp"
 #include "partition/files/npy/npy.hpp"
 #include "partition/files/npy/npy_header.hpp"
-#include "pipelines/flow/score_ranking.hpp"
+#include "pipelines/kernels/class_scores.hpp"
 #include "pipelines/kernels/cross_entropy.hpp"
 #include "pipelines/kernels/labels/binary_cross_entropy.hpp"
 
@@ -49,7 +49,7 @@ struct row_source {
   const_matrix from;
   std::span<const std::int64_t> rows; ///< Empty: all, in order.
   written_form form = written_form::plain;
-  const threshold_choice* threshold = nullptr; ///< Of a label; null: none.
+  std::optional<threshold_choice> threshold = {}; ///< Of a label.
 
   std::int64_t count() const {
     return rows.empty() ? from.rows : std::ssize(rows);
@@ -70,13 +70,10 @@ struct row_source {
       logistic(whole, whole);
     else if (form == written_form::labels)
       for (std::size_t i = 0; i < out.size(); ++i)
-        out[i] = has_label(i % width, out[i]) ? 1.0f : 0.0f;
-  }
-
-  bool has_label(std::size_t label, float logit) const {
-    return threshold != nullptr && std::cmp_equal(threshold->of, label)
-             ? reaches(logit, threshold->fixed.value_or(0.5))
-             : logit > 0;
+        out[i] =
+          takes_label(static_cast<std::int64_t>(i % width), out[i], threshold)
+            ? 1.0f
+            : 0.0f;
   }
 };
 
@@ -84,7 +81,7 @@ struct row_source {
 row_source predicted_in(const prediction& made) {
   return {made.logits, made.rows,
           made.task.decides ? written_form::labels : written_form::plain,
-          made.threshold ? &*made.threshold : nullptr};
+          made.threshold};
 }
 
 row_source probabilities_of(const prediction& made) {

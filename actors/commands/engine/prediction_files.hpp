@@ -34,7 +34,7 @@ struct prediction {
   /// Of several labels a node has those with a logit above 0, and values are
   /// logits. With either there are logits, and `classes` say nothing but how
   /// many nodes there are.
-  task_traits task = task_of(label_kind::classes);
+  task_traits task = task_of(outcome_form::classes);
   const_matrix logits; ///< [., classes], if asked for.
   /// The probability from which a node has one of several labels. None: above
   /// 0.5.

@@ -28,7 +28,7 @@ result<std::shared_ptr<const table_ids>>
 table_ids::open(const fs::path& dataset, const dataset_info& info,
                 node_type_id type) {
   const auto folder = node_folder(dataset, info, type);
-  const auto ids = folder / "ids.txt";
+  const auto ids = folder / ids_file;
   const auto names = folder / "node_names.txt";
   std::error_code unknown;
   const auto json = !fs::exists(ids, unknown);

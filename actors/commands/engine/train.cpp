@@ -11,6 +11,8 @@
 #include "pipelines/definition/dataset_search.hpp"
 #include "pipelines/definition/definition_file.hpp"
 #include "pipelines/definition/validation/validation.hpp"
+#include "pipelines/planning/budget_note.hpp"
+#include "pipelines/planning/run_plan.hpp"
 #include "pipelines/results/run_folder.hpp"
 #include "pipelines/task/chosen_target.hpp"
 
@@ -43,9 +45,10 @@ void warn(const definition& def, const partitioned_graph& graph) {
        {note_on_graph(def, graph.info()), note_on_metric(def, graph.info())})
     if (note)
       warn_of(*note);
-  if (!def.task.empty())
-    return; // Its rows have been checked, and labels of nodes do not matter.
-  const auto shown = graph.with_labels(def.labels);
+  if (const auto plan = plan_run(def, graph.info(), graph.part_count()))
+    if (const auto note = note_on_budget(plan.value()))
+      warn_of(*note);
+  const auto shown = choose_target(graph, def);
   if (!shown)
     return;
   if (const auto census = count_classes_of_seeds(shown.value()))
@@ -53,17 +56,20 @@ void warn(const definition& def, const partitioned_graph& graph) {
       warn_of(note);
 }
 
-/// Fails if the weights that a run begins with are of other relations that have
-/// the same names.
-result<void> check_first_weights(const definition& def,
-                                 const original_names& names) {
+/// Fails if the weights that a run begins with would misread the dataset, as
+/// far as their run tells.
+result<void> check_weights_before(const definition& def,
+                                  const dataset_info& info,
+                                  const std::filesystem::path& data) {
   if (def.model.weights.empty())
     return ok();
   GRAPHMILL_TRY(const auto from, learnt_beside(def.model.weights));
-  return from ? expect_same_relations(
-           names, *from,
-           fmt::format("model.weights: {} was trained on another dataset",
-                       def.model.weights))
+  return from ? check_first_weights(
+           def, info, data, *from,
+           fmt::format("model.weights: {} holds another dataset than the one "
+                       "that {} was trained on (digests {} and {})",
+                       data.string(), def.model.weights, info.digest,
+                       from->dataset_digest))
               : ok();
 }
 
@@ -75,6 +81,7 @@ result<int> train(const train_options& options) {
   take_name_at_path(source, options.data, graph.info());
   GRAPHMILL_TRYV(add_tags(source.value, options.tags));
   GRAPHMILL_TRYV(check_definition_against(source, data));
+  GRAPHMILL_TRYV(check_weights_before(def, graph.info(), data));
   if (!options.how.quiet)
     warn(def, graph);
   if (!options.how.trace.empty()) // Better known now than after the run.
@@ -82,7 +89,6 @@ result<int> train(const train_options& options) {
   GRAPHMILL_TRY(const auto labels, meaning_of_target(graph.info(), def));
   GRAPHMILL_TRY(const auto features, read_feature_meanings(data, graph.info()));
   GRAPHMILL_TRY(const auto names, read_original_names(data));
-  GRAPHMILL_TRYV(check_first_weights(def, names));
   GRAPHMILL_TRY(
     auto folder,
     run_folder::create(options.runs, def.name, definition_yaml(def),

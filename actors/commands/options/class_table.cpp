@@ -18,10 +18,11 @@ std::string class_table(const class_census& census) {
   if (census.classes.empty())
     return "";
   auto out = format_printable("{}: {} with, {} without\n", census.title(),
-                              pluralized(census.labelled, "node"),
-                              pluralized(census.unlabelled, "node"));
-  out += fmt::format("{:>7} {:<32} {:>12} {:>9} {:>9} {:>9}\n", "index",
-                     "class", "nodes", "train", "val", "test");
+                              pluralized(census.labelled, census.unit()),
+                              pluralized(census.unlabelled, census.unit()));
+  out +=
+    fmt::format("{:>7} {:<32} {:>12} {:>9} {:>9} {:>9}\n", "index", "class",
+                fmt::format("{}s", census.unit()), "train", "val", "test");
   const auto shown = std::min(census.classes.size(), most_rows);
   for (std::size_t i = 0; i < shown; ++i) {
     const auto& one = census.classes[i];
@@ -41,7 +42,7 @@ nlohmann::json classes_json(const class_census& census) {
     const auto& one = census.classes[i];
     out.push_back({{"index", i},
                    {"name", one.name},
-                   {"nodes", one.nodes},
+                   {fmt::format("{}s", census.unit()), one.nodes},
                    {"train", one.seeds[0]},
                    {"val", one.seeds[1]},
                    {"test", one.seeds[2]}});

@@ -43,6 +43,10 @@ std::function<std::string(const std::string&)> parsed_by(Parse parse) {
   };
 }
 
+/// Lets an option come several times, with one value each time: the words
+/// behind that are arguments of the command.
+CLI::Option* one_each(CLI::Option* option);
+
 /// Prints a sentence on standard error. Quoted lines are indented, so none can
 /// look like one of ours.
 void say_sentence(std::string_view sentence);

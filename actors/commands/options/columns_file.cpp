@@ -1,5 +1,7 @@
 #include "actors/commands/options/columns_file.hpp"
 
+#include "partition/dataset/dataset_names.hpp"
+#include "partition/dataset/edge_tasks.hpp"
 #include "partition/files/file_io.hpp"
 #include "partition/importers/columns/column_kinds.hpp"
 #include "partition/importers/csv/csv_layout.hpp"
@@ -11,6 +13,8 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -36,16 +40,35 @@ constexpr auto roles_in_file =
     {"destination", csv_role::destination},
     {"relation", csv_role::relation},
     {"weight", csv_role::weight},
+    {"edge_time", csv_role::edge_time},
+    {"node_time", csv_role::node_time},
     {"ignore", csv_role::ignore},
   });
+
+constexpr auto words_in_table = std::to_array<std::string_view>({"features"});
+
+/// Roles of columns by their words in a task.
+constexpr auto roles_in_task =
+  std::to_array<std::pair<std::string_view, csv_role>>({
+    {"label", csv_role::task_label},
+    {"split", csv_role::task_split},
+    {"time", csv_role::task_time},
+    {"weight", csv_role::task_weight},
+    {"negatives", csv_role::task_negatives},
+  });
+
+/// The words of the flags of a task, beside these.
+constexpr auto words_in_task =
+  std::to_array<std::string_view>({"kind", "edges", "split_edges", "by"});
 
 /// Goes through the tree of a columns file, and collects problems.
 class columns_file_reader {
 public:
   /// @param tables The tables with their files, as `join_tables` gives them.
-  columns_file_reader(csv_import_options& to, const csv_import_options& tables,
+  columns_file_reader(csv_import_options& to, task_flags& tasks,
+                      const csv_import_options& tables,
                       std::vector<problem>& problems)
-    : to_(to), tables_(tables), problems_(problems) {}
+    : to_(to), tasks_(tasks), tables_(tables), problems_(problems) {}
 
   void read(const yaml_node& root) {
     if (root.type == yaml_node::kind::null)
@@ -54,6 +77,11 @@ public:
       root, "a columns file", [&](const auto& key, const auto& value) {
         if (key.text == "fit")
           read_fit(value);
+        else if (key.text == "tasks" && !names_a_table(key.text))
+          for_each_entry(value, "`tasks`",
+                         [&](const auto& name, const auto& about) {
+                           read_task(name, about);
+                         });
         else if (!names_a_table(key.text))
           add(key, fmt::format("{} is not among the given tables, {}",
                                in_quotes(key.text), tables_text()));
@@ -140,11 +168,13 @@ private:
           std::ranges::find(roles_in_file, key.text,
                             &std::pair<std::string_view, csv_role>::first);
         if (role == roles_in_file.end()) {
-          add_unknown_role(key);
+          add_unknown_word(key, words_in_table, roles_in_file, "columns");
           return;
         }
         for (const auto& column : texts(value, key.text)) {
-          to_.choices.push_back({role->second, table + "=" + column});
+          to_.choices.push_back({.role = role->second,
+                                 .column = table + "=" + column,
+                                 .where = place_of(key)});
           with_role.push_back(column);
         }
       });
@@ -152,12 +182,56 @@ private:
       read_features(table, *features, with_role);
   }
 
-  void add_unknown_role(const yaml_node& key) {
-    std::vector<std::string> words{"features"};
-    for (const auto& [word, role] : roles_in_file)
+  /// A word of a task is the flag of that name, with the task before its value.
+  void read_task(const yaml_node& name, const yaml_node& node) {
+    if (const auto named = check_name(name.text, "`tasks`"); !named) {
+      add(name, named.error().message);
+      return;
+    }
+    std::string kind{traits_of(edge_task_request{}.kind).name};
+    const auto value = [&](const std::string& text) {
+      return fmt::format("{}={}", name.text, text);
+    };
+    for_each_entry(
+      node, in_quotes(name.text), [&](const auto& key, const auto& item) {
+        const auto given = texts(item, key.text);
+        const auto role =
+          std::ranges::find(roles_in_task, key.text,
+                            &std::pair<std::string_view, csv_role>::first);
+        if (role != roles_in_task.end())
+          for (const auto& column : given)
+            to_.choices.push_back({.role = role->second,
+                                   .column = column,
+                                   .task = name.text,
+                                   .where = place_of(key)});
+        else if (key.text == "kind" && given.size() == 1)
+          kind = given.front();
+        else if (key.text == "edges")
+          std::ranges::transform(given, std::back_inserter(tasks_.edges),
+                                 value);
+        else if (key.text == "split_edges")
+          tasks_.splits.push_back(
+            value(fmt::format("{}", fmt::join(given, ","))));
+        else if (key.text == "by")
+          std::ranges::transform(given, std::back_inserter(tasks_.by), value);
+        else if (key.text == "kind")
+          add(item, "`kind` must be one text");
+        else
+          add_unknown_word(key, words_in_task, roles_in_task, "tasks");
+      });
+    tasks_.kinds.push_back(value(kind));
+  }
+
+  /// @param what The words are for.
+  void
+  add_unknown_word(const yaml_node& key, std::span<const std::string_view> more,
+                   std::span<const std::pair<std::string_view, csv_role>> roles,
+                   std::string_view what) {
+    std::vector<std::string> words{more.begin(), more.end()};
+    for (const auto& [word, role] : roles)
       words.emplace_back(word);
     const auto meant = suggestion(key.text, words);
-    add(key, fmt::format("{} is not a word for columns{}", in_quotes(key.text),
+    add(key, fmt::format("{} is not a word for {}{}", in_quotes(key.text), what,
                          meant.empty() ? fmt::format("; there are {}",
                                                      fmt::join(words, ", "))
                                        : meant));
@@ -171,7 +245,9 @@ private:
         node, "`features`", [&](const auto& key, const auto& value) {
           read_column(key, value, choice.requests);
           if (std::ranges::find(with_role, key.text) == with_role.end())
-            to_.choices.push_back({csv_role::feature, table + "=" + key.text});
+            to_.choices.push_back({.role = csv_role::feature,
+                                   .column = table + "=" + key.text,
+                                   .where = place_of(key)});
         });
     for (const auto& request : choice.requests)
       if (const auto made = make_column_transform(request, true); !made)
@@ -216,6 +292,7 @@ private:
   }
 
   csv_import_options& to_;
+  task_flags& tasks_;
   const csv_import_options& tables_;
   std::vector<problem>& problems_;
 };
@@ -232,13 +309,13 @@ error all_problems(const std::vector<problem>& problems) {
 } // namespace
 
 result<void> read_columns_file(const std::filesystem::path& path,
-                               csv_import_options& options) {
+                               csv_import_options& options, task_flags& tasks) {
   GRAPHMILL_TRY(const auto text, read_text(path, yaml_size_limit));
-  GRAPHMILL_TRY(const auto tables, join_tables(options));
+  GRAPHMILL_TRY(const auto joined, join_tables(options));
   std::vector<problem> problems;
   const auto root = parse_yaml(text, path.string(), true, problems);
   if (root)
-    columns_file_reader{options, tables, problems}.read(*root);
+    columns_file_reader{options, tasks, joined, problems}.read(*root);
   return problems.empty() ? ok() : result<void>{all_problems(problems)};
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "actors/commands/options/task_flags.hpp"
 #include "messages/base/error.hpp"
 #include "partition/importers/graph_changes.hpp"
 
@@ -18,14 +19,10 @@ struct change_flags {
   std::string self_loops = "keep";
   std::string duplicates = "keep";
   std::string split; ///< Empty: none is made.
-  std::string by = "random";
   std::uint64_t seed = 0;
   std::vector<std::string> normalise;
   bool sparse = false;
-  std::vector<std::string> task_edges; ///< Edge types of a task.
-  std::string split_edges;             ///< As `split`, of these.
-  std::string task_name;
-  std::string task_kind = "link";
+  task_flags tasks;
 };
 
 /// What a flag that may stand alone or with =NAME holds where it stood alone.
@@ -34,7 +31,7 @@ inline constexpr const char* flag_alone = "true";
 /// Adds the flags; they fill `flags`, which lives as long as the command line.
 void add_change_flags(CLI::App& app, change_flags& flags);
 
-/// Adds those of a task of edges, to the ones above.
+/// Adds those of tasks of edges, to the ones above.
 void add_task_flags(CLI::App& app, change_flags& flags);
 
 /// Makes of the flags what importers take. Fails with a sentence that names the

@@ -6,6 +6,8 @@
 #include "actors/process/say.hpp"
 #include "actors/process/signals.hpp"
 #include "partition/dataset/inspection/class_census.hpp"
+#include "partition/dataset/inspection/early_edges.hpp"
+#include "partition/dataset/inspection/task_findings.hpp"
 #include "partition/files/file_io.hpp"
 #include "partition/files/json_text.hpp"
 #include "partition/growing/grown_dataset.hpp"
@@ -45,12 +47,14 @@ void tell_kind(nlohmann::json& labels, label_kind kind) {
     labels[std::string{to_string(kind)}] = true;
 }
 
-/// The classes of a node type, or of one of its label sets; null if labels are
-/// numbers.
+/// The classes of a node type, of one of its label sets, or of a task; null if
+/// labels are numbers.
 nlohmann::json classes_of(const std::vector<class_census>& found,
-                          const std::string& type, const std::string& set) {
+                          const std::string& type, const std::string& set,
+                          const std::string& task = {}) {
   const auto at = std::ranges::find_if(found, [&](const class_census& one) {
-    return one.type == type && one.set == set && !one.classes.empty();
+    return one.type == type && one.set == set && one.task == task
+           && !one.classes.empty();
   });
   return at == found.end() ? nlohmann::json() : classes_json(*at);
 }
@@ -92,6 +96,8 @@ nlohmann::json to_json(const dataset_info& info,
                      {"edge_types", nlohmann::json::array()},
                      {"class_count", task.class_count},
                      {"class_names", task.class_names},
+                     {"classes", classes_of(found, "", "", task.name)},
+                     {"unlabelled", task.unlabelled},
                      {"train", task.split_counts[0]},
                      {"val", task.split_counts[1]},
                      {"test", task.split_counts[2]}});
@@ -147,9 +153,12 @@ void print_text(const dataset_info& info,
 }
 
 /// What may go wrong with the dataset without a word, a sentence each.
-std::vector<std::string> warnings_on(const dataset_info& info,
-                                     const std::vector<class_census>& found) {
-  auto out = notes_on_target(info);
+std::vector<std::string> warnings_on(const dataset& data,
+                                     const std::vector<class_census>& found,
+                                     std::vector<std::string> on_edges) {
+  auto out = notes_on_target(data.info());
+  std::ranges::move(on_edges, std::back_inserter(out));
+  std::ranges::move(notes_on_tasks(data), std::back_inserter(out));
   for (const auto& one : found) {
     std::ranges::move(notes_on_names(one), std::back_inserter(out));
     std::ranges::move(notes_on_training(one), std::back_inserter(out));
@@ -160,9 +169,10 @@ std::vector<std::string> warnings_on(const dataset_info& info,
 /// @param notes What the import took for what.
 void report(const import_target& target, const dataset& data, bool built,
             double seconds, std::vector<std::string> notes,
-            const std::vector<class_census>& found) {
+            const std::vector<class_census>& found,
+            std::vector<std::string> on_edges) {
   const auto& info = data.info();
-  auto warnings = warnings_on(info, found);
+  auto warnings = warnings_on(data, found, std::move(on_edges));
   if (target.json) {
     auto line = to_json(info, found);
     std::ranges::move(warnings, std::back_inserter(notes));
@@ -360,7 +370,9 @@ result<int> run_import(const import_target& target, const importer& import,
   const std::chrono::duration<double> elapsed = clock::now() - start;
   GRAPHMILL_TRY(const auto data, dataset::open(target.folder, info));
   GRAPHMILL_TRY(const auto found, count_classes_of(data));
-  report(target, data, built, elapsed.count(), std::move(notes), found);
+  GRAPHMILL_TRY(auto on_edges, notes_on_early_edges(data));
+  report(target, data, built, elapsed.count(), std::move(notes), found,
+         std::move(on_edges));
   return 0;
 }
 

@@ -82,6 +82,11 @@ std::string below_each_other(std::string_view sentence) {
 
 } // namespace
 
+CLI::Option* one_each(CLI::Option* option) {
+  return option->expected(1)->allow_extra_args(false)->multi_option_policy(
+    CLI::MultiOptionPolicy::TakeAll);
+}
+
 void refuse_words(const std::string& sentence) {
   throw CLI::ValidationError{sentence}; // `run_program` takes it.
 }

@@ -11,12 +11,12 @@
 #include "pipelines/definition/edge_predictions.hpp"
 #include "pipelines/definition/measured_seeds.hpp"
 #include "pipelines/definition/metric_choice.hpp"
-#include "pipelines/definition/validation/edge_features.hpp"
 #include "pipelines/definition/yaml/problem.hpp"
 #include "pipelines/definition/yaml/scalar_text.hpp"
 #include "pipelines/results/named_tensor.hpp"
 #include "pipelines/results/safetensors.hpp"
 #include "pipelines/task/chosen_target.hpp"
+#include "pipelines/task/task_traits.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -180,28 +180,6 @@ std::optional<label_meaning> labels_of(const dataset_info& info,
   return found.value();
 }
 
-/// Fails if there are no labels in other data, or none that can be compared
-/// with what a run says: by number, a class would be taken for another one.
-result<void> check_measurable(const std::optional<label_meaning>& here,
-                              const label_meaning& learnt,
-                              const std::string& told) {
-  if (!here)
-    return fail(
-      ec::invalid_data,
-      "{}, and it has no labels, which `evaluate` needs; `predict` needs none",
-      told);
-  if (learnt.count == 0) // A run that is older than what is said of that.
-    return ok();
-  const auto differs = difference(*here, learnt);
-  if (differs.empty())
-    return ok();
-  return fail(
-    ec::invalid_data,
-    "{}, and its labels are not those that the run has learnt: {}. To evaluate "
-    "the run, import the data with the same labels; `predict` needs none",
-    told, differs);
-}
-
 /// Has labels of named data mean what a run has learnt. Fails if they are of
 /// another kind, or if the run is to be measured by others.
 /// @param told What the data are, for the error.
@@ -209,47 +187,54 @@ result<void> use_learnt_labels(const finished_run_options& options,
                                const dataset_info& info,
                                const std::string& told, finished_run& out) {
   auto& def = out.config.def;
-  const auto& learnt = out.folder.from().learnt.labels;
+  const auto& from = out.folder.from().learnt;
   const auto here = labels_of(info, def);
-  if (here && here->kind != learnt.kind)
+  if (here && options.measures)
+    return expect_same_labels(*here, from, told,
+                              "To evaluate the run, import the data with the "
+                              "same labels; `predict` needs none");
+  if (options.measures)
     return fail(
       ec::invalid_data,
-      "{}, and its labels are {}, where the run has learnt {}: the output of "
-      "the model would be misread. Give a dataset with labels of the same kind",
-      told, traits_of(here->kind).phrase, traits_of(learnt.kind).phrase);
-  if (options.measures)
-    return check_measurable(here, learnt, told);
-  if (learnt.count > 0) {
-    out.config.learnt = learnt;
+      "{}, and it has no labels, which `evaluate` needs; `predict` needs none",
+      told);
+  if (here)
+    GRAPHMILL_TRYV(expect_same_kind(*here, from, told));
+  if (from.labels.count > 0) {
+    out.config.learnt = from.labels;
     def.labels.clear(); // Which the data may not have.
   }
   return ok();
 }
 
-/// Fails unless a window is as long in other data as in those of the run.
+/// Fails unless a window or a unit of ages is as long in other data as in those
+/// of the run.
 /// @param told What the data are, for the error.
 result<void> expect_same_ticks(const dataset_info& info,
                                const std::string& told,
                                const finished_run& run) {
-  if (!run.config.def.sampler.is_timed() || run.config.def.sampler.window == 0)
+  const auto& def = run.config.def;
+  const auto ages = def.model.edge_ages != edge_age_use::none;
+  if (!def.sampler.is_timed() || (def.sampler.window == 0 && !ages))
     return ok();
+  const auto* field = ages ? "model.age_unit" : "sampler.window";
   const auto& from = run.folder.from();
   const auto own = partitioned_graph::open(from.data);
   if (!own || own.value().info().digest != from.learnt.dataset_digest)
     return fail(ec::not_found,
-                "{}. Whether `sampler.window` counts seconds or steps is known "
-                "from the run's own dataset, and that is no longer in {}: put it "
-                "back there",
-                told, from.data.string());
+                "{}. Whether `{}` counts seconds or steps is known from the "
+                "run's own dataset, and that is no longer in {}: put it back "
+                "there",
+                told, field, from.data.string());
   if (own.value().info().ticks_per_second == info.ticks_per_second)
     return ok();
   const auto counts = [](std::int64_t ticks) {
     return ticks == 1 ? "steps" : "seconds";
   };
   return fail(ec::invalid_argument,
-              "{}, and `sampler.window` counts {} in it, where it was {}: import "
-              "it with times of the same unit (--time-unit)",
-              told, counts(info.ticks_per_second),
+              "{}, and `{}` counts {} in it, where it was {}: import it with "
+              "times of the same unit (--time-unit)",
+              told, field, counts(info.ticks_per_second),
               counts(own.value().info().ticks_per_second));
 }
 
@@ -275,20 +260,13 @@ result<void> use_other_dataset(const finished_run_options& options,
         told, type.name);
   GRAPHMILL_TRYV(expect_same_ticks(info, told, out));
   GRAPHMILL_TRYV(use_learnt_labels(options, info, told, out));
-  const auto& known = out.folder.from().learnt.features;
-  GRAPHMILL_TRY(auto features, read_feature_meanings(out.config.data, info));
-  if (!reads_edge_features(out.config.def, info)
-      && !decodes_edge_features(out.config.def))
-    for (edge_type_id e = 0; e < std::ssize(info.edge_types); ++e)
-      features.erase(info.edge_type_name(e)); // Which the run ignores.
-  if (const auto differs = difference(features, known); !differs.empty())
-    return fail(ec::invalid_data,
-                "{}, and {}: import it with the same columns in the same "
-                "order, scaled in the same way",
-                told, differs);
-  GRAPHMILL_TRY(const auto names, read_original_names(out.config.data));
-  GRAPHMILL_TRYV(expect_same_relations(names, out.folder.from().learnt, told));
+  const auto& from = out.folder.from().learnt;
+  GRAPHMILL_TRYV(
+    expect_same_inputs(out.config.def, info, out.config.data, from, told));
   say(stderr, "note: {}\n", told);
+  GRAPHMILL_TRY(const auto features,
+                features_read(out.config.def, info, out.config.data));
+  const auto& known = from.features;
   for (const auto& [type, of] : features)
     if (const auto at = known.find(type);
         of.scaled == "standardise" && at != known.end()
@@ -358,6 +336,27 @@ result<finished_run> open_finished_run(const finished_run_options& options) {
   }
   GRAPHMILL_TRY(out.config.log, make_logger({}));
   return out;
+}
+
+result<std::optional<threshold_choice>> threshold_in(const finished_run& run,
+                                                     const dataset_info& info) {
+  const auto& target = info.node_types[static_cast<std::size_t>(info.target)];
+  definition::evaluate_section decided;
+  decided.threshold = run.threshold;
+  GRAPHMILL_TRY(auto out, threshold_of(decided, target));
+  if (out && !task_of(target).decides)
+    return fail(ec::invalid_argument,
+                "--threshold is for classes, and {} of {} are {}; leave it out",
+                info.chosen_task ? "outputs" : "labels", info.name,
+                task_of(target).outputs());
+  return out;
+}
+
+std::string threshold_line(const threshold_choice& threshold,
+                           std::string_view rows) {
+  return format_printable("{} are predicted as {} from probability {:.4f} on",
+                          rows, threshold.class_name,
+                          threshold.fixed.value_or(0.5));
 }
 
 std::int32_t drawn_in(const run_folder& run, split which) {

@@ -4,6 +4,7 @@
 #include "messages/base/error.hpp"
 #include "messages/definition/definition.hpp"
 #include "partition/dataset/dataset.hpp"
+#include "pipelines/definition/metric_choice.hpp"
 #include "pipelines/results/checkpoint.hpp"
 #include "pipelines/results/run_folder.hpp"
 
@@ -14,6 +15,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace graphmill {
@@ -49,6 +51,17 @@ struct finished_run {
 };
 result<finished_run> open_finished_run(const finished_run_options& options);
 
+/// The threshold by which a finished run predicts classes or labels, with its
+/// probability. Fails if it has one, and what it predicts is neither.
+/// @param info As the run's definition and weights show it.
+result<std::optional<threshold_choice>> threshold_in(const finished_run& run,
+                                                     const dataset_info& info);
+
+/// What that makes of predictions, a line for users.
+/// @param rows Such as "nodes".
+std::string threshold_line(const threshold_choice& threshold,
+                           std::string_view rows);
+
 /// In which epoch a run has measured a split for the numbers that it ends with,
 /// from 0: if neighbours are sampled, the draws depend on it. That of its best
 /// validation, or of its last test; 0 if it has no summary, and so has said
@@ -65,14 +78,15 @@ struct submission {
   std::optional<learnt_from> learnt = std::nullopt; ///< Its weights.
 };
 
-/// Has a cluster predict all nodes with the weights of a finished run: by the
-/// definition of the run, with all neighbours unless the overrides say
-/// otherwise, and without what is for training alone.
-/// @param run Its folder. @param overrides As those of `load_definition`. Fails
-/// if they set what the command decides, such as `evaluate.predict`, or what is
-/// for training alone, such as `train.patience`.
-/// @param rows Of a run of a task of edges: the split whose rows are predicted.
-/// `none`: outputs of all nodes are, as of other runs their labels.
+/// Has a cluster predict with the weights of a finished run: by the definition
+/// of the run, with all neighbours unless the overrides say otherwise, and
+/// without what is for training alone.
+/// @param run Its folder.
+/// @param rows A split: the edges in it are predicted, by a run that has learnt
+/// a task of edges. `none`: all nodes are; of a run of edges, their outputs.
+/// @param overrides As those of `load_definition`. Fails if they set what the
+/// command decides, such as `evaluate.predict`, or what is for training alone,
+/// such as `train.patience`.
 result<submission> prediction_by(const std::string& run, measured_split rows,
                                  const std::vector<std::string>& overrides);
 

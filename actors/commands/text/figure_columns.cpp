@@ -29,6 +29,7 @@ unit_look look_of(figure_unit unit) {
     return {" ms", 1e3, 1, 8};
   case figure_unit::ratio:
     return {"%", 100, 0, 5};
+  case figure_unit::loss:
   case figure_unit::number:
     return {"", 1, 4, 8};
   default:

@@ -120,12 +120,25 @@ void print_tasks(std::string& out, const inspected& inspection) {
     for (std::size_t i = 1; i < task.edge_types.size(); ++i)
       print(out, "  and of {}\n", info.edge_type_name(task.edge_types[i]));
     for (const auto& [count, what] :
-         {std::pair{found.overlapping,
+         {std::pair{task.unlabelled,
+                    "of the test split without a label: they are predicted, "
+                    "and no metric counts them"},
+          std::pair{found.overlapping,
                     "with the nodes of a row of an earlier split"},
           std::pair{found.reversed,
                     "whose reverse is a row of an earlier split"},
+          std::pair{found.shown_back,
+                    "held out, whose other direction training shows as an "
+                    "edge"},
           std::pair{found.repeated, "with the nodes of an earlier row of their "
-                                    "split"}})
+                                    "split"},
+          std::pair{found.untrained, "of edge types that no training row has"},
+          std::pair{found.without_others[0],
+                    "whose source has known links to all nodes, so that no "
+                    "destination is left as a negative"},
+          std::pair{found.without_others[1],
+                    "whose destination has known links from all nodes, so that "
+                    "no source is left as a negative"}})
       if (count > 0)
         print(out, "  {} {}\n", pluralized(count, "row"), what);
     if (found.unseen > 0)
@@ -149,10 +162,15 @@ json tasks_json(const inspected& inspection) {
                    {"train", task.split_counts[0]},
                    {"val", task.split_counts[1]},
                    {"test", task.split_counts[2]},
+                   {"unlabelled", task.unlabelled},
                    {"overlapping", found.overlapping},
                    {"reversed", found.reversed},
+                   {"shown_back", found.shown_back},
                    {"repeated", found.repeated},
-                   {"unseen", found.unseen}});
+                   {"unseen", found.unseen},
+                   {"untrained", found.untrained},
+                   {"without_destinations", found.without_others[0]},
+                   {"without_sources", found.without_others[1]}});
   }
   return out;
 }
@@ -205,6 +223,9 @@ void print_one(std::string& out, const inspected& inspection, bool part) {
       print(out, "  {}, {} of an earlier edge\n",
             pluralized(found.self_loops, "self-loop"),
             pluralized(found.duplicates, "duplicate"));
+    if (found.early > 0)
+      print(out, "  {} before the time of one of their nodes\n",
+            pluralized(found.early, "edge"));
   }
   if (!part)
     print_tasks(out, inspection);
@@ -255,14 +276,15 @@ json edges_json(const inspected& inspection, bool part) {
                                  {"zeros", found.weights->zeros}};
     if (info.edge_types[t].feature_width > 0) {
       edges.back()["feature_width"] = info.edge_types[t].feature_width;
-      edges.back()["feature_type"] =
-        to_string(info.edge_types[t].feature_type);
+      edges.back()["feature_type"] = to_string(info.edge_types[t].feature_type);
     }
     if (part)
       continue;
     edges.back()["out_degree"] = to_json(found.out);
     edges.back()["self_loops"] = found.self_loops;
     edges.back()["duplicates"] = found.duplicates;
+    if (info.edge_types[t].timed)
+      edges.back()["before_their_nodes"] = found.early;
   }
   return edges;
 }

@@ -51,7 +51,7 @@ void read_metric(const nlohmann::json& in, phase_result& out) {
   }
   // Some metrics are of classes, and of links, which have no accuracy.
   if (!in.contains("accuracy") && in.contains("metric")
-      && task_of(label_kind::links).has(out.metric.which))
+      && task_of(outcome_form::ranks).has(out.metric.which))
     out.metric.form = outcome_form::ranks;
   const auto beside = in.value(out.beside().name, nlohmann::json{});
   if (beside.is_number())

@@ -18,11 +18,12 @@ namespace graphmill {
 ///
 ///     any -- refused, failed, cancelled, waited for too long --> over
 ///
-/// A run that is lost with a daemon, or with the coordinator, is followed by
-/// another one, which goes on from the step that is due. The claim waits for
-/// that no longer than its patience after the first loss since it was fed, or
-/// stood. It knows neither actors nor messages: whoever uses it carries out
-/// what it says.
+/// A run may be lost with a daemon or with the coordinator. The claim then asks
+/// for another one, which goes on from the step that is due. A batch, or a run
+/// that has been on for some seconds, makes up for all losses before. The claim
+/// is over when its patience has passed since a loss and nothing made up for
+/// it. It knows neither actors nor messages: its user carries out the tasks
+/// that it returns.
 class feed_claim {
 public:
   using clock = std::chrono::steady_clock;
@@ -32,35 +33,36 @@ public:
     none,
     ask,  ///< Ask for a run, then call `asked`.
     look, ///< Ask how the run stands, then call `told`.
-    end,  ///< It is over: tell the consumer of `failure`.
+    end,  ///< Tell the consumer the `failure`: the claim is over.
   };
 
   /// @param patience How long it waits after a loss.
   explicit feed_claim(std::chrono::seconds patience) : patience_(patience) {}
 
-  /// At each look at the time.
+  /// What is to be done now. Called every now and then.
   task due(time_point now);
 
-  /// The share of the run has ended here: what has become of the run is to be
-  /// known soon.
+  /// The consumer's share of a run has ended. How the run stands is due at
+  /// once.
   void share_ended(const std::string& run, time_point now);
 
   /// All shares of the run are there.
   void begun(const std::string& run);
 
-  /// A batch of the run has come. One that nobody asks for batches counts as
-  /// good, too, once it has been on for some seconds.
+  /// A batch of the run has come.
   void fed() { lost_ = false; }
 
+  /// The answer to `ask` has come.
   task asked(const result<std::string>& run, time_point now);
+  /// The answer to `look` has come.
   task told(const result<feed_state_reply>& state, time_point now);
 
-  /// It cannot go on, whatever the run does.
+  /// The claim cannot go on, however the run stands.
   task give_up(error reason);
 
   const std::string& run() const { return run_; }
 
-  /// What it waits for; empty: for batches alone.
+  /// What the consumer waits for; empty: for batches alone.
   const std::string& waits() const { return waits_; }
 
   const error& failure() const { return failure_; }

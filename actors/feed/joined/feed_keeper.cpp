@@ -3,6 +3,7 @@
 #include "actors/base/timeouts.hpp"
 #include "actors/cluster/base/calls.hpp"
 #include "actors/feed/joined/feed_claim.hpp"
+#include "actors/feed/loop_verdict.hpp"
 
 #include <chrono>
 #include <utility>
@@ -36,6 +37,7 @@ public:
         look();
       },
       [this](const consumer_fed&) { claim_.fed(); },
+      [this](const wanted_verdict&) { judge(); },
       [this](const call_ended& ended) { calls_.ended(ended); },
       [this](const feed_tick&) { look_again(); },
     };
@@ -84,6 +86,21 @@ private:
       break;
     }
     tell_waits();
+  }
+
+  void judge() {
+    if (claim_.run().empty()) {
+      config_.judged(fail(ec::unavailable, "no run feeds this loader now{}{}",
+                          claim_.waits().empty() ? "" : ": ", claim_.waits()));
+      return;
+    }
+    call(method::health, encode(health_request{claim_.run(), {}}),
+         [this](const result<payload>& answer) {
+           auto known = answer ? decode_run_health(answer.value())
+                               : result<run_health>{answer.error()};
+           config_.judged(known ? result<verdict>{loop_verdict(known.value())}
+                                : result<verdict>{known.error()});
+         });
   }
 
   /// Another coordinator may lead when this one does not answer.

@@ -2,6 +2,7 @@
 
 #include "actors/base/caf_compat.hpp"
 #include "actors/cluster/base/coordinator_interface.hpp"
+#include "actors/feed/feed_frames.hpp"
 #include "actors/transport/transport.hpp"
 #include "messages/base/error.hpp"
 #include "messages/definition/definition.hpp"
@@ -41,6 +42,7 @@ GRAPHMILL_LOCAL_MESSAGE(graphmill::consumer_refused)
 GRAPHMILL_LOCAL_MESSAGE(graphmill::feed_begun)
 GRAPHMILL_LOCAL_MESSAGE(graphmill::feed_share_ended)
 GRAPHMILL_LOCAL_MESSAGE(graphmill::consumer_fed)
+GRAPHMILL_LOCAL_MESSAGE(graphmill::wanted_verdict)
 GRAPHMILL_LOCAL_MESSAGE(graphmill::feed_tick)
 
 namespace graphmill {
@@ -53,6 +55,8 @@ using feed_keeper_actor = caf::typed_actor<
   takes<feed_share_ended>,
   // An OUTLET.
   takes<consumer_fed>,
+  // The consumer.
+  takes<wanted_verdict>,
   // INTERNAL: an answer has come; it is time to look.
   takes<call_ended>, takes<feed_tick>>;
 
@@ -65,6 +69,8 @@ struct feed_keeper_config {
   /// the feed cannot go on.
   std::function<void(const std::string&)> waits;
   std::function<void(const error&)> failed;
+  /// Gets what limits the feed, when that was asked for.
+  std::function<void(const result<verdict>&)> judged;
 };
 
 feed_keeper_actor spawn_feed_keeper(caf::actor_system& system,

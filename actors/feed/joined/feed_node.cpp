@@ -5,8 +5,10 @@
 #include "actors/cluster/base/calls.hpp"
 #include "actors/cluster/daemon/agent.hpp"
 #include "actors/cluster/daemon/daemon_log.hpp"
+#include "actors/cluster/daemon/graph_offer.hpp"
 #include "actors/cluster/daemon/request_router.hpp"
 #include "actors/process/core_dumps.hpp"
+#include "actors/process/host_name.hpp"
 #include "actors/process/logs/log_lines.hpp"
 #include "actors/process/processors.hpp"
 #include "actors/remote/rank_links.hpp"
@@ -21,7 +23,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <future>
 #include <utility>
@@ -34,32 +35,11 @@ namespace {
 constexpr std::chrono::milliseconds join_time{30'000};
 constexpr std::chrono::milliseconds leave_time{3000};
 
-std::string own_host() {
-  std::array<char, 256> name{};
-  if (gethostname(name.data(), name.size() - 1) != 0)
-    return "localhost";
-  return name.data();
-}
-
 /// On loopback, if the cluster is there; else where the way to it begins.
 result<std::string> listen_for(const std::string& coordinator) {
   GRAPHMILL_TRY(const auto where, parse_endpoint(coordinator));
   return std::string{is_loopback(where) ? "tcp://127.0.0.1:0"
                                         : "tcp://0.0.0.0:0"};
-}
-
-join_request offer_of(const partitioned_graph& graph,
-                      const std::filesystem::path& data) {
-  join_request out;
-  out.dataset = graph.info().name;
-  out.dataset_digest = graph.info().digest;
-  out.part_digests = graph.part_digests();
-  if (out.part_digests.empty())
-    out.part_digests.push_back(graph.info().digest);
-  out.slots = 0;
-  out.host = own_host();
-  out.data = data.string();
-  return out;
 }
 
 } // namespace
@@ -83,7 +63,7 @@ result<void> feed_node::prepare() {
     return fail(ec::invalid_argument, "{}", allowed.error().message);
   const auto& admitted = allowed.value();
   admitted_ = admitted.table;
-  const auto host = own_host();
+  const auto host = host_name();
   const auto name =
     fmt::format("{}/feed-{}-{}", admitted.name.empty() ? host : admitted.name,
                 host, getpid());
@@ -118,7 +98,7 @@ result<void> feed_node::prepare() {
 
 agent_config feed_node::agent_of(data_server_actor data) const {
   agent_config out;
-  out.offer = offer_of(*graph_, config_.data);
+  out.offer = graph_offer(*graph_, config_.data);
   out.coordinator = coordinators_.front();
   out.stand_ins.assign(coordinators_.begin() + 1, coordinators_.end());
   out.admitted = admitted_;

@@ -52,7 +52,6 @@ public:
 
   const std::vector<std::string>& coordinators() const { return coordinators_; }
   const std::shared_ptr<transport>& net() const { return net_; }
-  const std::shared_ptr<spdlog::logger>& log() const { return log_; }
 
 private:
   explicit feed_node(feed_node_config config) : config_(std::move(config)) {}

@@ -145,9 +145,25 @@ public:
   joined_feed(const joined_feed&) = delete;
   joined_feed& operator=(const joined_feed&) = delete;
 
-  /// @returns the answer to the request, and the steps of an epoch.
-  result<std::pair<std::string, std::int64_t>> start() {
-    GRAPHMILL_TRY(auto prepared, prepare_feed(request_, seeds_));
+  static result<opened_feed> start(feed_making of) {
+    auto feed = std::make_unique<joined_feed>(std::move(of));
+    GRAPHMILL_TRY(const auto prepared,
+                  prepare_feed(feed->request_, feed->seeds_));
+    GRAPHMILL_TRYV(feed->join(prepared));
+    auto answer = answer_of(prepared, feed->consumer_.arena_bytes());
+    return opened_feed{std::move(feed), std::move(answer), prepared.steps};
+  }
+
+  void begin(const feed_pass& pass) override { place_.begin(pass); }
+
+  void take_back(std::vector<batch_back> batches) override {
+    place_.take_back(std::move(batches));
+  }
+
+  void judge() override { post(keeper_, wanted_verdict{}); }
+
+private:
+  result<void> join(const prepared_feed& prepared) {
     GRAPHMILL_TRY(node_, feed_node::make(node_config()));
     set_scheduler(settings_, std::max(2u, usable_processors()));
     system_.emplace(settings_);
@@ -157,19 +173,12 @@ public:
       *system_,
       {std::move(def), node_->coordinators(), node_->net(),
        [&to = consumer_](const std::string& what) { to.waits(what); },
-       [&to = consumer_](const error& reason) { to.report(reason); }}));
+       [&to = consumer_](const error& reason) { to.report(reason); },
+       [&to = consumer_](const result<verdict>& said) { to.judged(said); }}));
     node_->start(*system_);
-    return std::pair{answer_of(prepared, consumer_.arena_bytes()),
-                     prepared.steps};
+    return ok();
   }
 
-  void begin(const feed_pass& pass) override { place_.begin(pass); }
-
-  void take_back(std::vector<batch_back> batches) override {
-    place_.take_back(std::move(batches));
-  }
-
-private:
   feed_node_config node_config() {
     feed_node_config out;
     out.cluster = *request_.cluster;
@@ -258,9 +267,7 @@ private:
 } // namespace
 
 result<opened_feed> join_cluster(feed_making of) {
-  auto feed = std::make_unique<joined_feed>(std::move(of));
-  GRAPHMILL_TRY(auto begun, feed->start());
-  return opened_feed{std::move(feed), std::move(begun.first), begun.second};
+  return joined_feed::start(std::move(of));
 }
 
 } // namespace graphmill

@@ -238,21 +238,50 @@ private:
 
 /// By which the page chooses a format.
 const char* unit_for_page(figure_unit unit) {
-  return unit == figure_unit::bytes              ? "bytes"
-         : unit == figure_unit::bytes_per_second ? "bytes_per_second"
-                                                 : "number";
+  switch (unit) {
+  case figure_unit::bytes:
+    return "bytes";
+  case figure_unit::bytes_per_second:
+    return "bytes_per_second";
+  case figure_unit::per_second:
+    return "per_second";
+  case figure_unit::ratio:
+    return "ratio";
+  case figure_unit::loss:
+    return "loss";
+  case figure_unit::number:
+    return "number";
+  default:
+    return "count";
+  }
 }
 
-/// A module of the page: which figures of daemons it shows, and how.
-std::string page_figures() {
+/// Those in the history. Without a title, the page keeps it and shows no curve.
+template <std::size_t Rows, class T>
+nlohmann::json figures_for_page(const figure<T> (&table)[Rows]) {
   auto out = nlohmann::json::array();
-  for (const auto& row : figures::load)
-    if (!row.title.empty())
-      out.push_back({{"name", row.field},
-                     {"unit", unit_for_page(row.unit)},
-                     {"title", row.title},
-                     {"help", row.help}});
-  return "export const DAEMON_FIGURES = " + out.dump(1) + ";\n";
+  for_each_field(table, [&out](const auto& row, std::size_t) {
+    out.push_back({{"name", row.field},
+                   {"unit", unit_for_page(row.unit)},
+                   {"title", row.title},
+                   {"help", row.help}});
+  });
+  return out;
+}
+
+/// A module of the page: which figures it shows, and how.
+std::string page_figures() {
+  auto stages = nlohmann::json::array();
+  for (const auto kind : figures::curved_stages)
+    stages.push_back(to_string(kind));
+  std::string out;
+  for (const auto& [name, list] :
+       {std::pair{"DAEMON_FIGURES", figures_for_page(figures::load)},
+        std::pair{"RUN_FIGURES", figures_for_page(figures::progress)},
+        std::pair{"STAGE_FIGURES", figures_for_page(figures::actor)},
+        std::pair{"CURVED_STAGES", std::move(stages)}})
+    out += fmt::format("export const {} = {};\n", name, list.dump(1));
+  return out;
 }
 
 } // namespace

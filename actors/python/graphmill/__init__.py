@@ -14,11 +14,11 @@ from .errors import (Cancelled, CreditError, DataError, DefinitionError,
                      Unavailable)
 from .info import Info, LabelSet, NodeType, Task
 from .links import LinkLoader, Negatives
-from .loader import Graph, Loader, open
+from .loader import Graph, Loader, Verdict, open
 from .run import Prediction, Run
 
 __all__ = ["Batch", "Cancelled", "CreditError", "DataError",
            "DefinitionError", "EngineError", "Error", "ForkError", "Graph",
            "Info", "Key", "LabelSet", "LinkLoader", "Loader", "Negatives",
            "NodeType", "Prediction", "Run", "StateError", "Task", "Timeout",
-           "Unavailable", "import_", "open", "write"]
+           "Unavailable", "Verdict", "import_", "open", "write"]

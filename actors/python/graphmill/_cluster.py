@@ -7,12 +7,36 @@ import json
 import os
 import socket
 import subprocess
+import urllib.parse
 
 from ._engine import find_program
 from .errors import Unavailable
 
 _PATIENCE_SECONDS = 60.0
 _TROUBLED = 3  # Something in the cluster is wrong, and the answer is there.
+
+
+_CONNECT_SECONDS = 5.0
+
+
+def expect_listener(cluster: str) -> None:
+    """Raises Unavailable if all addresses refuse a connection, which an engine
+    would try again until its timeout. Other faults are for the engine to tell."""
+    if not cluster:
+        return
+    for address in cluster.split(","):
+        try:
+            place = urllib.parse.urlsplit(address.strip())
+            where = place.hostname or "", place.port or 0
+            socket.create_connection(where, _CONNECT_SECONDS).close()
+            return
+        except ConnectionRefusedError:
+            continue
+        except (OSError, ValueError):
+            return
+    raise Unavailable(
+        f"nobody listens at {cluster}: start the coordinator, or correct its "
+        "address", "unavailable")
 
 
 def _status_of(cluster: str, key: str, insecure: bool) -> str:

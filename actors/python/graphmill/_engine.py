@@ -9,6 +9,7 @@ import json
 import mmap
 import os
 import pathlib
+import select
 import shutil
 import socket
 import subprocess
@@ -23,11 +24,13 @@ from ._types import Array
 from .errors import (Cancelled, CreditError, EngineError, ForkError, Timeout,
                      Unavailable, error_of)
 
-VERSION = 2
+VERSION = 3
 PROGRAM = "graphmill-feed"
 CLUSTER_PROGRAM = "graphmill-engine"  # It takes batches of a cluster, too.
 _RETURNED, _FREED = 1, 2
 _MOST_PACKET = 1 << 18
+_BRACE = ord("{")  # All frames begin with it but those of batches.
+_SEND_SECONDS, _MOST_SECONDS = 60.0, 1e6
 _END_SECONDS = 5.0  # A feed ends at once with its socket; it gets that long.
 
 
@@ -59,6 +62,15 @@ class Root(Array):
     """The memory of all batches, as one batch sees it. Every array of a batch is
     a view of its root, whose end is that of the last of them."""
 
+    __slots__ = ()
+
+
+class Lease(weakref.ref[Root]):
+    """A root that is there, and the number of its batch."""
+
+    __slots__ = ("sequence",)
+    sequence: int
+
 
 def _end(process: subprocess.Popen[bytes], channel: socket.socket, log: IO[bytes],
          pid: int) -> None:
@@ -79,7 +91,7 @@ class Engine:
     may be dropped in any thread."""
 
     def __init__(self, request: dict[str, Any], seeds: Array | None,
-                 timeout: float) -> None:
+                 timeout: float, most_returned: int = 1) -> None:
         self._name = CLUSTER_PROGRAM if request.get("cluster") else PROGRAM
         program = find_program(self._name)
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -96,10 +108,27 @@ class Engine:
                               "unavailable") from cause
         finally:
             theirs.close()
+        ours.setblocking(False)
         self._channel = ours
+        self._room = bytearray(_MOST_PACKET)
+        self._words = memoryview(self._room).cast("q")
+        self._most_returned = most_returned
+        self._returned: list[int] = []  # Of which it has not been told.
+        # Frames of batches that came while something else was awaited.
+        self._early: collections.deque[list[int]] = collections.deque()
+        self._verdict: dict[str, Any] | None = None
+        self._opened: dict[str, Any] | None = None
+        self._descriptors: list[int] = []
         self._pid = os.getpid()
         self._freed: collections.deque[int] = collections.deque()
-        self._leases: set[int] = set()
+        self._leases: dict[int, Lease] = {}  # Of batches that are kept.
+        # Without the engine, which the memory outlives.
+        leases, freed = self._leases, self._freed
+
+        def free(lease: Any) -> None:
+            del leases[lease.sequence]
+            freed.append(lease.sequence)
+        self._free = free
         self._waits = ""  # What it says that it waits for.
         self._failure: Exception | None = None
         self._end = weakref.finalize(self, _end, self._process, ours, self._log,
@@ -130,10 +159,18 @@ class Engine:
             "steps": steps}}).encode())
 
     def give_back(self, returned: list[int]) -> None:
+        """These batches are returned. The engine wakes up for each word, so it
+        hears of several at a time."""
+        self._returned += returned
+        if len(self._returned) >= self._most_returned:
+            self.tell()
+
+    def tell(self) -> None:
         """Tells the engine which batches are returned, and which are freed."""
         words = [0]
-        for sequence in returned:
+        for sequence in self._returned:
             words += (sequence, _RETURNED)
+        self._returned.clear()
         while self._freed:
             words += (self._freed.popleft(), _FREED)
         if len(words) > 1:
@@ -141,15 +178,37 @@ class Engine:
 
     def next_batch(self, number: int, timeout: float) -> list[int]:
         """The frame of the next batch of a pass."""
-        end = time.monotonic() + timeout
-        while True:
-            packet, _ = self._packet(end - time.monotonic(), timeout)
-            words = array.array("q", packet).tolist()
-            if words[2] == number:
-                return words
+        words = self.ready_batch(number)
+        if words is None:
+            self.tell()  # It may wait for that.
+            end = time.monotonic() + timeout
+            while words is None:
+                self._await_packet(end, timeout)
+                words = self.ready_batch(number)
+        return words
+
+    def ready_batch(self, number: int) -> list[int] | None:
+        """The frame of the next batch of a pass; None: there is none yet."""
+        while ((words := self._early.popleft() if self._early else self._received())
+               is not None and words[2] != number):
             # Of a pass that was abandoned: nobody will look at it.
             self._freed.append(words[1])
-            self.give_back([words[1]])
+            self._returned.append(words[1])
+            self.tell()
+        return words
+
+    def verdict(self, timeout: float) -> dict[str, Any]:
+        """What limits how fast batches come."""
+        self._verdict = None
+        self._send(b'{"judge": {}}')
+        end = time.monotonic() + timeout
+        while self._verdict is None:
+            words = self._received()
+            if words is not None:
+                self._early.append(words)
+            elif self._verdict is None and not self._wait(select.POLLIN, end):
+                raise Timeout(f"{self._name} tells no verdict", "timeout")
+        return self._verdict
 
     def check_hold(self, hold: int) -> None:
         """Fails if more batches are kept than that."""
@@ -163,17 +222,17 @@ class Engine:
                 "an array or a tensor of a batch, or a graph of autograd with one, "
                 "keeps all of it", "out_of_memory")
 
+    def memory(self) -> Array:
+        """That of all batches, for as long as it is kept."""
+        return np.frombuffer(self._memory, np.uint8)
+
     def lease(self, sequence: int) -> Root:
         """The memory of a batch, which is freed with the last view of it."""
         # Directly on the mapping: NumPy would pass over a root on another array.
         root = Root(len(self._memory), np.uint8, self._memory)
-        self._leases.add(sequence)
-        weakref.finalize(root, self._free, sequence).atexit = False
+        lease = self._leases[sequence] = Lease(root, self._free)
+        lease.sequence = sequence
         return root
-
-    def _free(self, sequence: int) -> None:
-        self._leases.discard(sequence)
-        self._freed.append(sequence)
 
     # -- packets
 
@@ -187,9 +246,11 @@ class Engine:
                 file.write(np.ascontiguousarray(seeds, np.int64).tobytes())
                 file.flush()
                 socket.send_fds(self._channel, [packet], [file.fileno()])
-        answer, descriptors = self._packet(timeout, timeout, descriptors=1)
-        opened = json.loads(answer)["opened"]
-        if not descriptors:
+        end = time.monotonic() + timeout
+        while self._received() is None and self._opened is None:
+            self._await_packet(end, timeout)
+        opened, descriptors = self._opened, self._descriptors
+        if opened is None or not descriptors:
             raise EngineError(f"{self._name} has sent no memory for batches")
         try:
             return opened, mmap.mmap(descriptors[0], opened["arena"])
@@ -201,65 +262,85 @@ class Engine:
             for descriptor in descriptors:
                 os.close(descriptor)
 
-    def _check(self) -> None:
-        if os.getpid() != self._pid:
-            raise ForkError(
-                f"this loader belongs to process {self._pid}, of which this one "
-                "is a fork: make a loader here, or use one process (a loader needs "
-                "no workers)", "unavailable")
+    def forget_in_child(self) -> None:
+        """This process is a fork of the engine's: it must not keep the engine when
+        its owner has ended."""
+        self._channel.close()
+        self._failure = ForkError(
+            f"this loader belongs to process {self._pid}, of which this one is a "
+            "fork: make a loader here, or use one process (a loader needs no "
+            "workers)", "unavailable")
+
+    def check(self) -> None:
+        """Raises what ended the engine, if it has ended."""
         if self._failure is not None:
             raise self._failure
 
     def _send(self, packet: bytes) -> None:
-        self._check()
-        self._channel.settimeout(60.0)
-        try:
-            self._channel.send(packet)
-        except socket.timeout as cause:
-            raise Timeout(f"{self._name} takes nothing any more",
-                          "timeout") from cause
-        except OSError:
-            self._packet(0.0, 0.0)  # It may have said why it ends.
-            raise self._ended() from None
-
-    def _packet(self, wait: float, timeout: float,
-                descriptors: int = 0) -> tuple[bytes, list[int]]:
-        """A packet that comes within ``wait`` seconds, which are what is left of
-        ``timeout``."""
-        end = time.monotonic() + wait
+        self.check()
+        end = time.monotonic() + _SEND_SECONDS
         while True:
-            packet, came = self._any_packet(wait, timeout, descriptors)
-            if packet[:8] != b'{"waits"':
-                return packet, came
-            self._waits = json.loads(packet)["waits"]
-            wait = end - time.monotonic()
+            try:
+                self._channel.send(packet)
+                return
+            except BlockingIOError:
+                pass
+            except OSError:
+                while self._received() is not None:
+                    pass  # It may have said why it ends.
+                raise self._ended() from None
+            if not self._wait(select.POLLOUT, end):
+                raise Timeout(f"{self._name} takes nothing any more", "timeout")
 
-    def _any_packet(self, wait: float, timeout: float,
-                    descriptors: int) -> tuple[bytes, list[int]]:
-        self._check()
-        # 0 would mean not to wait at all, not even for what has come.
-        self._channel.settimeout(max(wait, 0.001))
-        came: list[int] = []
-        try:
-            if descriptors:
-                packet, came, _, _ = socket.recv_fds(
-                    self._channel, _MOST_PACKET, descriptors)
-            else:
-                packet = self._channel.recv(_MOST_PACKET)
-        except socket.timeout as cause:
+    def _wait(self, events: int, end: float) -> bool:
+        """Whether the socket is ready before a point in time."""
+        left = end - time.monotonic()
+        if left <= 0:
+            return False
+        poll = select.poll()
+        poll.register(self._channel, events)
+        return bool(poll.poll(1000 * min(left, _MOST_SECONDS)))
+
+    def _await_packet(self, end: float, timeout: float) -> None:
+        """Until ``end``, which is that of ``timeout`` seconds."""
+        if not self._wait(select.POLLIN, end):
             raise Timeout(
                 f"no batch within {timeout:g} s: " + (
                     self._waits or "give the loader a longer `timeout`, smaller "
-                    "batches, or more `threads`"), "timeout") from cause
-        except OSError:
-            raise self._ended() from None
-        if not packet:
-            raise self._ended()
-        if packet[:1] == b"{" and b'"error"' in packet[:16]:
-            reason = json.loads(packet)["error"]
-            self._failure = error_of(reason["code"], reason["message"])
-            raise self._failure
-        return packet, came
+                    "batches, or more `threads`"), "timeout")
+
+    def _received(self) -> list[int] | None:
+        """The frame of a batch that is there. Takes what is said before it."""
+        while True:
+            self.check()
+            try:
+                if self._opened is None:
+                    packet, self._descriptors, _, _ = socket.recv_fds(
+                        self._channel, _MOST_PACKET, 1)
+                    size = len(packet)
+                    self._room[:size] = packet
+                else:
+                    size = self._channel.recv_into(self._room)
+            except BlockingIOError:
+                return None
+            except OSError:
+                raise self._ended() from None
+            if not size:
+                raise self._ended()
+            if self._room[0] != _BRACE:
+                return self._words[:size // 8].tolist()
+            said = json.loads(self._room[:size])
+            if "opened" in said:
+                self._opened = said["opened"]
+                return None
+            if "error" in said:
+                reason = said["error"]
+                self._failure = error_of(reason["code"], reason["message"])
+                raise self._failure
+            if "verdict" in said:
+                self._verdict = said["verdict"]
+            else:
+                self._waits = said["waits"]
 
     def _ended(self) -> EngineError:
         """How the process has ended, and the last that it said."""
@@ -283,9 +364,8 @@ _engines: weakref.WeakSet[Engine] = weakref.WeakSet()
 
 
 def _forget_in_child() -> None:
-    """A child must not keep an engine alive whose owner has ended."""
     for engine in list(_engines):
-        engine._channel.close()
+        engine.forget_in_child()
 
 
 os.register_at_fork(after_in_child=_forget_in_child)

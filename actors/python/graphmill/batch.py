@@ -23,6 +23,7 @@ _OF_ROWS = frozenset((
     "src_index", "dst_pos_index", "dst_neg_index", "src_neg_index"))
 _OF_TRIPLETS = frozenset(("src_index", "dst_pos_index", "dst_neg_index",
                           "src_neg_index"))
+_SQUARE = frozenset(("x", "edge_index", "edge_label_index"))
 _NO_TYPE: tuple[Any, ...] = (None,)
 
 
@@ -67,6 +68,12 @@ class Layout:
         self.edges_at = self.found_at + len(self.node_types) * (self.hops + 1)
         self.arrays_at = self.edges_at + self.edge_lists * self.hops
         self.words = self.arrays_at + 3 * len(description["slots"])
+        # By array: where its words begin, its elements, and whether it always has
+        # two dimensions.
+        self.arrays = {
+            (name, of): (self.arrays_at + 3 * place, element, name in _SQUARE)
+            for name, types in self.slots.items()
+            for of, (place, element) in types.items()}
 
     def store_of(self, name: str, of: TypeName) -> TypeName:
         """Where PyG has an array: of triplets, at the node types of their ends."""
@@ -81,6 +88,11 @@ def _torch() -> Any:
     except ImportError as cause:
         raise Error("PyTorch is not installed: use as_=\"numpy\", or install "
                     "python3-torch", "not_found") from cause
+
+
+def is_cuda(device: Any) -> bool:
+    """Whether it names a CUDA device of PyTorch."""
+    return bool(_torch().device(device).type == "cuda")
 
 
 class Batch:
@@ -192,8 +204,7 @@ class Batch:
 
     def _rows(self, of: TypeName) -> int:
         """Seeds of a type."""
-        place, _ = self._layout.slots["input_id"][of]
-        return self._words[self._layout.arrays_at + 3 * place + 1]
+        return self._words[self._layout.arrays["input_id", of][0] + 1]
 
     def _found(self, node_type: str) -> list[int]:
         lay = self._layout
@@ -227,11 +238,9 @@ class Batch:
         memory: Any = self._root
         if memory is None:
             raise Error("this batch was released", "invalid_argument")
-        place, element = self._layout.slots[name][of]
-        at = self._layout.arrays_at + 3 * place
+        at, element, square = self._layout.arrays[name, of]
         offset, rows, columns = self._words[at:at + 3]
-        flat = columns == 0 and name not in ("x", "edge_index", "edge_label_index")
-        return np.ndarray((rows,) if flat else (rows, columns), element,
+        return np.ndarray((rows, columns) if columns or square else (rows,), element,
                           memory, offset)
 
     def _array(self, name: str, of: TypeName) -> Any:
@@ -244,9 +253,7 @@ class Batch:
         return made
 
     def _all(self) -> Iterator[tuple[str, TypeName]]:
-        for name, types in self._layout.slots.items():
-            for of in types:
-                yield name, of
+        return iter(self._layout.arrays)
 
     # -- what can be done with it
 
@@ -264,15 +271,29 @@ class Batch:
         return Batch, (self._layout, self._words, None, self._as_torch,
                        self.copy()._held)
 
-    def to(self, device: Any) -> "Batch":
+    def to(self, device: Any, non_blocking: bool = False) -> "Batch":
         """The same batch as torch tensors on a device: copies, which have ended
-        when it returns, unless the device is the CPU."""
+        when it returns, unless the device is the CPU. With ``non_blocking``, keep
+        this batch until they have; a loader with ``device`` does that for you."""
         torch = _torch()
         where = torch.device(device)
         if where.type == "cpu" and self._held is None:
             return self if self._as_torch else self._like(True, None)
         return self._like(True, {
-            at: torch.as_tensor(self._raw(*at)).to(where) for at in self._all()})
+            at: torch.as_tensor(self._raw(*at)).to(where, non_blocking=non_blocking)
+            for at in self._all()})
+
+    def _tensors(self) -> list[Any]:
+        """All its arrays, as they are."""
+        return [self._array(*at) for at in self._all()]
+
+    def _places(self) -> Iterator[tuple[int, int]]:
+        """Where its arrays begin and end in the memory of all batches."""
+        for name, of in self._all():
+            size = self._raw(name, of).nbytes
+            if size:
+                begin = self._words[self._layout.arrays[name, of][0]]
+                yield begin, begin + size
 
     def as_numpy(self) -> "Batch":
         """The same batch as NumPy arrays, of the same memory."""

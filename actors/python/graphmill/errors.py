@@ -35,7 +35,8 @@ class CreditError(Error):
 
 
 class StateError(Error, ValueError):
-    """A state of another dataset or of other settings."""
+    """A state of another dataset or of other settings; or another thread uses the
+    loader."""
 
 
 class EngineError(Error):

@@ -8,6 +8,7 @@ from typing import Any, Mapping, Sequence
 
 import numpy as np
 
+from ._arguments import texts
 from ._engine import Engine
 from ._types import Array
 from .errors import DefinitionError
@@ -85,8 +86,11 @@ class LinkLoader(Loader):
         same in every epoch, and are no known links.
     exclude
         "pair" (default): before neighbours are drawn, edges between both nodes of
-        a link that is trained are left out, in both directions, for all links of
-        the step. "none": they are not. Held-out edges carry no messages anyway.
+        a link that is trained are left out, for all links of the step: of its edge
+        type, in both directions if that joins nodes of one type, and of the
+        reverse type. "none": they are not. Held-out edges carry no messages
+        anyway; of edges back, those of a reverse type, and of ``undirected``
+        imports.
     pairs
         Edges of your own in place of those of a split, to score them: [2, pairs]
         ids in the dataset, or such arrays by edge type. They need not be edges of
@@ -116,12 +120,17 @@ class LinkLoader(Loader):
                  "negatives.kind": wanted.kind,
                  "negatives.corrupt": wanted.corrupt,
                  "negatives.weight": wanted.weight}
-        texts = [f"{name}={value}" for name, value in given.items()
-                 if value is not None]
+        given_texts = [f"{name}={value}" for name, value in given.items()
+                       if value is not None]
         if pairs is not None:
+            if wanted.count or wanted.kind or wanted.corrupt or wanted.weight:
+                raise DefinitionError(
+                    "pairs have no negatives: leave `negatives` out, or give the "
+                    "negatives as pairs", "invalid_argument")
             options.setdefault("shuffle", False)
         super().__init__(source, fanouts, split=split,
-                         overrides=texts + list(overrides), **options)
+                         overrides=[*given_texts, *texts("overrides", overrides)],
+                         **options)
         self._request.update(rows=_MODES[wanted.mode],
                              negatives=wanted.count != 0)
         if pairs is not None:

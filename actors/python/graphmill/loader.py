@@ -6,17 +6,22 @@ import dataclasses
 import hashlib
 import json
 import os
+import threading
 import weakref
 from typing import Any, Callable, Iterator, Mapping, Sequence, Union
 
 import numpy as np
 
+from . import _device
+from ._arguments import (plain, refuse_unknown, seconds, texts, whole,
+                         yes_or_no)
 from ._dataset import Folder
-from ._cluster import served_here
+from ._cluster import expect_listener, served_here
+from ._device import Copies
 from ._engine import Engine
 from ._types import Array
-from .batch import Batch, EdgeType, Layout
-from .errors import Cancelled, DefinitionError, Error, StateError
+from .batch import Batch, EdgeType, Layout, is_cuda
+from .errors import Cancelled, DefinitionError, Error, StateError, error_of
 from .info import Info
 
 Source = Union[str, "os.PathLike[str]", "Graph"]
@@ -26,6 +31,10 @@ _SPLITS = {"train": "train", "val": "validation", "validation": "validation",
            "test": "test"}
 _KINDS = "numpy", "torch", "pyg", "dgl"
 _TIMES = "strict", "inclusive", "ignore"
+_METHODS = "uniform", "weighted", "labor", "pinsage", "hgt", "saint"
+_OF_OPEN = ("data", "key", "insecure", "budget", "threads", "memory", "storage",
+            "verify")
+_SUBGRAPHS = "directional", "bidirectional", "induced"
 _STATE_VERSION = 1
 
 
@@ -54,7 +63,13 @@ class _Opening:
                 raise DefinitionError(
                     "there is no source: give a folder or the address of a "
                     "cluster, or set GRAPHMILL_CLUSTER", "invalid_argument")
-        place = os.fspath(source)
+        try:
+            place = os.fspath(source)
+        except TypeError as cause:
+            raise DefinitionError(
+                f"the source is a {type(source).__name__}: give the folder of a "
+                "dataset, which graphmill.import_(data, folder) makes of objects",
+                "invalid_argument") from cause
         if not place.startswith("tcp://"):
             if data is not None or key is not None or insecure:
                 raise DefinitionError(
@@ -88,8 +103,8 @@ def open(source: str | os.PathLike[str] | None = None, *,
     ``insecure``: it has none.
 
     ``budget``: memory for batches that are made or under way, in bytes or as
-    "512 MiB" (default: 1 GiB). ``threads`` that sample and fetch (default: one of each).
-    ``storage``: "memory", "disk", or "auto": from disk if it does not fit into
+    "512 MiB" (default: 1 GiB). ``threads`` that sample and fetch (default: one of
+    each). ``storage``: "memory", "disk", or "auto": from disk if it does not fit into
     ``memory``. ``verify``: compare the files with their digests meanwhile; damage
     is a DataError. Nothing is opened before it is needed.
     """
@@ -134,8 +149,9 @@ class Graph:
         >>> graphmill.open("data/small").features([5, 0, 5]).shape
         (3, 12)
         """
-        return self._folder().features(
-            self.info.target if type is None else type, _ids_of(ids, "ids"))
+        of = self.info.target if type is None else type
+        return self._folder().features(of, _ids_of(
+            ids, "ids", lambda: _count_of(self.info, of)))
 
     def loader(self, fanouts: Fanouts | None = None, **options: Any) -> "Loader":
         """`Loader` of this graph."""
@@ -151,7 +167,12 @@ class Graph:
         >>> batch.n_id[:batch.batch_size]
         array([7, 3])
         """
-        ids = _ids_of(seeds)
+        if "batch_size" in options:
+            raise DefinitionError(
+                "sample() makes one batch of all `seeds`: leave batch_size out, or "
+                "use a Loader", "invalid_argument")
+        ids = _ids_of(seeds, "seeds", lambda: _count_of(self.info,
+                                                        self.info.target))
         options = {"split": "test", "shuffle": False, "rank": 0, "world_size": 1,
                    **options}
         with Loader(self, fanouts, seeds=ids, batch_size=max(len(ids), 1),
@@ -185,10 +206,26 @@ def _array_of(given: Any, what: str) -> Array:
                               "invalid_argument") from cause
 
 
-def _ids_of(seeds: Any, what: str = "seeds") -> Array:
-    """Ids of an array, a tensor or a list; those that a mask is true for."""
+def _count_of(info: Info, of: str) -> int | None:
+    """Nodes of a type; None: there is no such type, which others tell."""
+    kind = info.node_types.get(of)
+    return None if kind is None else kind.count
+
+
+def _ids_of(seeds: Any, what: str,
+            count: Callable[[], int | None] = lambda: None) -> Array:
+    """Ids of an array, a tensor or a list; those that a mask is true for.
+
+    count
+        Tells how many nodes there are, which is the length of a mask; None: that
+        is not known."""
     found = _array_of(seeds, what)
-    if found.dtype == bool:
+    if found.dtype == bool and found.ndim == 1:
+        nodes = count()
+        if nodes is not None and len(found) != nodes:
+            raise DefinitionError(
+                f"{what} is a mask of {len(found)} nodes, and there are {nodes}: "
+                "give a value for each node, or ids", "invalid_argument")
         found = np.flatnonzero(found)
     if found.ndim != 1 or (found.size and found.dtype.kind not in "iu"):
         raise DefinitionError(
@@ -214,16 +251,23 @@ def _bytes_of(what: str, value: int | str | None) -> int:
 
 def _rank_of(name: str, value: int | None, variable: str, otherwise: int) -> int:
     if value is not None:
-        try:
-            return int(value)
-        except (TypeError, ValueError) as cause:
-            raise DefinitionError(f"{name} is {value!r}: give a whole number",
-                                  "invalid_argument") from cause
+        return whole(name, value)
     text = os.environ.get(variable, str(otherwise))
     if not text.isdigit():
         raise DefinitionError(f"{variable} is {text!r}: give {name} to the loader",
                               "invalid_argument")
     return int(text)
+
+
+@dataclasses.dataclass(frozen=True)
+class Verdict:
+    """``limit``: "loop", "sampler", "fetcher" and so on; "none": well balanced; "":
+    not known yet. ``sentence``: the same in words, with a remedy. ``evidence``:
+    where the time goes."""
+
+    limit: str
+    sentence: str
+    evidence: list[str]
 
 
 class Loader:
@@ -242,14 +286,12 @@ class Loader:
         ``num_sampled_nodes`` and so on have the names of PyG; `Batch` has their
         shapes. Seeds are the first rows of ``x``, and ``y`` is of them alone.
     Order
-        Each ``for`` is one epoch, and the next one counts on. A batch depends on
-        the dataset and on ``seed``, ``fanouts``, ``replace``, ``batch_size``,
-        ``split``, ``shuffle``, what is said of times, epoch and step, and on
-        nothing else: not on
-        threads, parts or memory. With ``seed_order="global"`` its seeds do not
-        depend on parts either. Batches are those of ``graphmill train`` with the
-        same settings. Neighbours are drawn anew in each epoch, for every split:
-        `set_epoch` repeats one. A loop may ``break``.
+        Each ``for`` is one epoch, and the next one counts on. The arguments that
+        say what is sampled, the dataset, the epoch and the step decide every bit
+        of a batch. Threads, parts, memory and the cluster change nothing. Batches
+        are those of ``graphmill train`` with the same settings. They come in the
+        order of their steps. Neighbours are drawn anew in each epoch, for every
+        split: `set_epoch` repeats one. A loop may ``break``.
     Resumption
         Keep `state_dict` with your weights, and give it to `load_state_dict` in a
         new process, also after ``kill -9`` and for another number of ranks. The
@@ -266,58 +308,93 @@ class Loader:
         dataset or of other settings. EngineError: the process that makes batches
         has ended. Timeout: no batch within ``timeout`` seconds. ForkError: a
         forked child uses the loader of its parent. Cancelled: the loader was
-        closed, a newer iterator has begun, or the run was cancelled. Unavailable:
+        closed, a newer iterator has begun, or the run was cancelled. A thread that
+        asks while another one waits for a batch gets a StateError. Unavailable:
         the program ``graphmill-feed`` is missing, or the cluster lacks daemons.
 
     source
         The folder of a dataset, whole or in parts, the address of a cluster, or a
         `Graph`; see `open`, whose other arguments are taken here, too.
     fanouts
-        In-edges per node for each hop, the first for the seeds; -1: all. Or by
-        edge type: ``{"default": [10, 5], ("paper", "cites", "paper"): [5, 0]}``.
+        PyG's ``num_neighbors``. In-edges per node for each hop, the first for the
+        seeds; -1: all. Or by edge type: ``{"default": [10, 5],
+        ("paper", "cites", "paper"): [5, 0]}``. "default" is for types without
+        fanouts of their own.
     split, seeds
-        The seeds: "train", "val" or "test", or ids or a mask of nodes of the
-        target type, each once. ``split`` then says as what neighbours are drawn.
+        PyG's ``input_nodes``. ``split``: "train", "val" or "test". ``seeds``: ids or
+        a mask of nodes of the target type, each once, also as ``("paper", ids)``.
+        They take the place of the split's nodes, and ``split`` still decides the
+        random draws, and whether to shuffle. Every split is divided among ranks.
     batch_size
-        Seeds of a step over all ranks together.
+        Seeds of a step over all ranks together (default: 1024).
     shuffle
-        In each epoch anew (default: for "train").
-    seed, replace, seed_order, drop_last
-        Of all draws; draw neighbours with replacement; "global" or "local" (near
-        the rank's parts); leave the last, smaller step out.
+        In each epoch anew (default: for "train", also of ``seeds``).
+    seed, seed_order, drop_last
+        ``seed`` is of all draws. ``seed_order``: "global" (default), or "local":
+        ranks prefer seeds of parts near them, so batches depend on the parts.
+        ``drop_last`` leaves the last, smaller step out.
+    method, replace, walks, walk_length, restart
+        "uniform" (default); "weighted": by the weights of edges, as PyG's
+        ``weight_attr``; "labor": LABOR-0, seeds of a batch share neighbours where
+        they can. "pinsage": the nodes that ``walks`` random walks of
+        ``walk_length`` steps visit most often; counts of visits are
+        ``edge_weight``. "hgt": fanouts are nodes of each type in each hop, as of
+        PyG's HGTLoader; a mapping names node types. "saint": a walk of
+        ``walk_length`` steps from each seed; fanouts are -1, for as many layers.
+        ``replace``: with replacement, for the first two.
+    subgraph_type
+        Edges of a batch among its nodes, as in
+        PyG: those that were sampled ("directional", the default), these and their
+        reverses ("bidirectional"), or all of the graph ("induced"). With the last
+        two, ``num_sampled_nodes`` has all nodes but the seeds in hop 1.
     time, latest, window, disjoint
         Where edges have times, ``time`` is needed: "strict" samples edges before
         the time of the seed alone, in all hops, "inclusive" also those of that
-        time, "ignore" all. Seeds have the times of their nodes, or of their
-        edges; ``pairs`` are after all edges. ``latest``: the last edges in place
-        of drawn ones. ``window``: none that are older by so many seconds (or
-        steps). ``disjoint``: each seed has a tree of its own, a node is there once
-        for each, and ``batch.batch`` [nodes] has the rows of their seeds. Without
-        it, all seeds of a step hear of what was before the earliest of them, and
-        ``shuffle=False`` is needed.
+        time (as PyG), "ignore" all. Seeds have the times of their nodes, or of
+        their edges; ``pairs`` are after all edges. ``latest``: the last edges in
+        place of drawn ones. ``window``: none that are older by so many seconds
+        (or steps). ``disjoint``: each seed has a tree of its own, a node is there
+        once for each, and ``batch.batch`` [nodes] has the rows of their seeds.
+        Without it, the earliest seed of a step sets the time for all its seeds,
+        and ``shuffle=False`` is needed.
     rank, world_size
         Default: what torchrun says in RANK and WORLD_SIZE, else 0 of 1.
     as_
         "torch" (default), "numpy", "pyg" for Data and HeteroData, or "dgl" for
         ``(input_nodes, output_nodes, blocks)``, see `Batch.as_dgl`.
-    form, labels, edge_ids, edge_weights, edge_attr, degrees, merge_edge_types
-        "coo" or "csr"; a label set of the dataset in place of its own labels;
-        further arrays; all edge types as one, with ``edge_type``.
+    form, labels, merge_edge_types
+        ``form``: "coo" (default) has ``edge_index``, "csr" has ``indptr`` and
+        ``indices``. ``labels``: a label set of the dataset in place of its own
+        labels. ``merge_edge_types``: all edge types as one, with ``edge_type``;
+        otherwise a graph with several has arrays by type.
+    edge_ids, edge_weights, edge_attr, degrees
+        Add ``e_id``, ``edge_weight``, ``edge_attr`` and ``degree`` to batches.
+        ``e_id`` counts edges of the dataset, sorted by destination: it is no
+        position in the ``edge_index`` that was imported.
     prefetch, hold
         Batches that are made ahead; batches that you may keep, with the one at
         hand. One more is a CreditError: ``copy()`` what you keep.
-    device, transform, timeout
-        Copy each batch there; call this with each batch; seconds to wait for one.
+    device
+        Where batches are copied. To "cuda", the next one is copied while the model
+        computes, from memory that the device reads where it is.
+    transform, timeout
+        ``transform`` is called with each batch, and the loop gets what it returns.
+        ``timeout``: seconds to wait for a batch.
     definition, overrides
-        A file as for ``graphmill train``, whose sections ``sampler``, ``train``,
-        ``evaluate`` and ``budget`` are used; "path=value", as for ``--set``.
-        Arguments that are given win over the file.
+        ``definition``: a file as for ``graphmill train``, whose sections
+        ``sampler``, ``train``, ``evaluate`` and ``budget`` are used. Arguments that
+        are given win over it. ``overrides``: "path=value", as for ``--set``.
+
+    PyG's other arguments are refused with the name of what takes their place.
     """
 
     def __init__(self, source: Source, fanouts: Fanouts | None = None, *,
                  split: str = "train", seeds: Any = None,
                  batch_size: int | None = None, shuffle: bool | None = None,
                  seed: int | None = None, replace: bool | None = None,
+                 method: str | None = None, walks: int | None = None,
+                 walk_length: int | None = None, restart: float | None = None,
+                 subgraph_type: str | None = None,
                  seed_order: str | None = None, drop_last: bool = False,
                  time: str | None = None, latest: bool | None = None,
                  window: int | None = None, disjoint: bool | None = None,
@@ -333,12 +410,17 @@ class Loader:
                  definition: str | os.PathLike[str] | None = None,
                  overrides: Sequence[str] = (), **of_open: Any) -> None:
         self._engine: Engine | None = None
+        self._copies: Copies | None = None
+        self._info: Info | None = None
         self._closed = False
+        self._in_use = threading.Lock()
+        refuse_unknown(of_open, _OF_OPEN, type(self))
         if isinstance(source, Graph):
             opening = dataclasses.replace(source._opening, **of_open)
             source._loaders.add(self)
         else:
             opening = _Opening.of(source, **of_open)
+        self._opening = opening
         wrong = []
         if split not in _SPLITS:
             wrong.append(f"split is {split!r}: give \"train\", \"val\" or \"test\"")
@@ -348,8 +430,32 @@ class Loader:
             wrong.append(f"form is {form!r}: give \"coo\" or \"csr\"")
         if time is not None and time not in _TIMES:
             wrong.append(f"time is {time!r}: give one of {', '.join(_TIMES)}")
+        if method is not None and method not in _METHODS:
+            wrong.append(f"method is {method!r}: give one of {', '.join(_METHODS)}")
+        if subgraph_type is not None and subgraph_type not in _SUBGRAPHS:
+            wrong.append(f"subgraph_type is {subgraph_type!r}: give one of "
+                         f"{', '.join(_SUBGRAPHS)}")
         if as_ in ("pyg", "dgl") and form != "coo":
             wrong.append(f"as_=\"{as_}\" needs form=\"coo\"")
+        timeout = seconds("timeout", timeout)
+        prefetch, hold = whole("prefetch", prefetch), whole("hold", hold)
+        if seed is not None:
+            seed = whole("seed", seed, bits=64)
+        batch_size, window, walks, walk_length, threads = (
+            None if value is None else whole(name, value) for name, value in (
+                ("batch_size", batch_size), ("window", window), ("walks", walks),
+                ("walk_length", walk_length), ("threads", opening.threads)))
+        shuffle, replace, latest, disjoint = (
+            None if value is None else yes_or_no(name, value) for name, value in (
+                ("shuffle", shuffle), ("replace", replace), ("latest", latest),
+                ("disjoint", disjoint)))
+        drop_last, merge_edge_types, edge_ids, edge_weights, edge_attr, degrees = (
+            yes_or_no(name, value) for name, value in (
+                ("drop_last", drop_last), ("merge_edge_types", merge_edge_types),
+                ("edge_ids", edge_ids), ("edge_weights", edge_weights),
+                ("edge_attr", edge_attr), ("degrees", degrees)))
+        if transform is not None and not callable(transform):
+            wrong.append(f"transform is {transform!r}: give a function")
         if not 1 <= prefetch <= 1000:
             wrong.append(f"prefetch is {prefetch}: give 1 to 1000 batches")
         if hold < 1:
@@ -365,13 +471,25 @@ class Loader:
             raise DefinitionError("; ".join(wrong), "invalid_argument")
         self._split, self._as, self._hold = split, as_, hold
         self._device, self._transform = device, transform
+        self._finishes = (device is not None or transform is not None
+                          or as_ in ("pyg", "dgl"))
+        registers = device is not None and is_cuda(device)
         self._timeout, self._drop_last = timeout, drop_last
-        self._seeds = None if seeds is None else _ids_of(seeds)
+        self._seed_type: str | None = None
+        if isinstance(seeds, tuple) and len(seeds) == 2 and isinstance(seeds[0], str):
+            self._seed_type, seeds = seeds
+        self._seeds = None if seeds is None else _ids_of(seeds, "seeds",
+                                                         self._count_of_seeds)
         self._shuffle = shuffle
-        threads = opening.threads
+        self._fanouts = _fanouts(fanouts)
+        self._most_returned = 1 + int(prefetch) // 2
         given: dict[str, Any] = {
-            "seed": seed, "labels": labels, "sampler.fanouts": _fanouts(fanouts),
-            "sampler.replace": replace, "sampler.time": time,
+            "seed": seed, "labels": labels,
+            "sampler.fanouts": _with_default(self._fanouts),
+            "sampler.replace": replace, "sampler.method": method,
+            "sampler.walks": walks, "sampler.walk_length": walk_length,
+            "sampler.restart": restart, "sampler.subgraph": subgraph_type,
+            "sampler.time": time,
             "sampler.latest": latest, "sampler.window": window,
             "sampler.disjoint": disjoint, "train.batch_size": batch_size,
             "evaluate.batch_size": batch_size, "train.seed_order": seed_order,
@@ -386,22 +504,22 @@ class Loader:
                                 ("train.seed_order", "global")):
                 if given[name] is None:
                     given[name] = value
-        texts = [f"{name}={_text(value)}" for name, value in given.items()
-                 if value is not None]
+        settings = [f"{name}={_text(value)}" for name, value in given.items()
+                    if value is not None]
         self._request: dict[str, Any] = {
             "data": opening.data, "cluster": opening.cluster or None,
             "key": opening.key, "insecure": opening.insecure,
             "definition": "dataset: loader\n" if definition is None else "",
             "file": "" if definition is None else os.fspath(definition),
-            "overrides": texts + list(overrides),
-            "split": _SPLITS[split], "shuffle": shuffle,
+            "overrides": settings + texts("overrides", overrides),
+            "split": _SPLITS[split], "shuffle": self._shuffle,
             "rank": self._rank, "world_size": self._world, "form": form,
             "merge_edge_types": merge_edge_types, "edge_ids": edge_ids,
             "edge_weights": edge_weights, "edge_features": edge_attr,
-            "degrees": degrees,
-            "storage": opening.storage,
+            "degrees": degrees, "storage": opening.storage,
             "memory": _bytes_of("memory", opening.memory),
-            "verify": opening.verify, "seeds": self._seeds is not None}
+            "verify": opening.verify, "registers": registers,
+            "seeds": self._seeds is not None}
         self._next = 0, 0  # Epoch and step at which the next iterator begins.
         self._place = self._next  # Behind the batch that was handed out last.
         self._pass = 0
@@ -413,21 +531,52 @@ class Loader:
         if self._closed:
             raise Cancelled("the loader is closed", "cancelled")
         if self._engine is None:
-            self._request["data"] = self._folder()
-            self._engine = Engine(self._request, self._seeds, self._timeout)
+            expect_listener(self._opening.cluster)
+            self._request["data"] = self._opening.folder()
+            self._check_seed_type()
+            self._check_fanouts()
+            self._engine = Engine(self._request, self._seeds, self._timeout,
+                                  self._most_returned)
             self._layout = Layout(self._engine.description, self._split,
                                   self._rank, self._world)
+            if self._request["registers"]:
+                self._copies = Copies(_device.Cuda(self._device),
+                                      self._engine.memory())
+                weakref.finalize(self, self._copies.close).atexit = False
         return self._engine
 
-    def _folder(self) -> str:
-        return str(self._request["data"]) or served_here(
-            self._request["cluster"], self._request["key"],
-            self._request["insecure"])
+    def _check_seed_type(self) -> None:
+        target = None if self._seed_type is None else self.info.target
+        if self._seed_type != target:
+            raise DefinitionError(
+                f"seeds are of type {self._seed_type!r}, and seeds of this dataset "
+                f"are of its target type {target!r}: import it with another target",
+                "invalid_argument")
+
+    def _count_of_seeds(self) -> int | None:
+        self._check_seed_type()
+        return _count_of(self.info, self.info.target)
+
+    def _check_fanouts(self) -> None:
+        """A type without fanouts has those of "default", which must be said."""
+        if not isinstance(self._fanouts, dict) or "default" in self._fanouts:
+            return
+        info = self.info
+        # Of the method "hgt", they are of node types.
+        types = (list(info.node_types) if set(self._fanouts) <= set(info.node_types)
+                 else [_type_name(key) for key in info.edge_types])
+        left = [name for name in types if name not in self._fanouts]
+        if left:
+            raise DefinitionError(
+                f"fanouts has none for {', '.join(left)}: name each type, or give "
+                "\"default\", which is for all others", "invalid_argument")
 
     @property
     def info(self) -> Info:
         """Of the dataset."""
-        return Folder(self._folder()).info
+        if self._info is None:
+            self._info = Folder(self._opening.folder()).info
+        return self._info
 
     @property
     def rank(self) -> int:
@@ -447,6 +596,8 @@ class Loader:
     def close(self) -> None:
         """Ends the process that makes batches. Those that you keep stay valid."""
         self._closed = True
+        if self._copies is not None:
+            self._copies.close()
         if self._engine is not None:
             self._engine.close()
 
@@ -459,6 +610,20 @@ class Loader:
     def __reduce__(self) -> Any:
         raise Error("a loader belongs to its process and cannot be pickled: make "
                     "it where it is used; it needs no workers", "invalid_argument")
+
+    def verdict(self) -> "Verdict":
+        """What limits how fast batches come, and what to change: the loop itself,
+        or a stage before it. It is about the time since the loader began, or since
+        the fifth verdict before this one. Costs next to nothing.
+
+        >>> loader = graphmill.Loader("data/small", [4, 3], as_="numpy")
+        >>> loader.verdict().sentence
+        'no batch has come back from the loop yet'
+        """
+        said = self._started().verdict(self._timeout)
+        if "code" in said:
+            raise error_of(said["code"], said["message"])
+        return Verdict(**said)
 
     # -- epochs
 
@@ -477,39 +642,85 @@ class Loader:
         """The epoch of the next iterator, which begins with its first step unless
         a state within this epoch was loaded. It matters for every split whose
         fanouts sample."""
+        epoch = whole("epoch", epoch)
         if epoch != self._next[0]:
-            self._next = self._place = int(epoch), 0
+            self._next = self._place = epoch, 0
 
     def __iter__(self) -> Iterator[Any]:
+        return _Pass(self._begun, self._used)
+
+    def _used(self, work: Callable[[], Any]) -> Any:
+        """What ``work`` returns. Another thread that asks meanwhile is refused:
+        it would take what this one waits for."""
+        if not self._in_use.acquire(blocking=False):
+            if self._engine is not None:
+                self._engine.check()  # In a forked child nobody lets go of it.
+            raise StateError("another thread waits for a batch of this loader: one "
+                             "thread at a time may, so give each a loader of its "
+                             "own", "invalid_argument")
+        try:
+            return work()
+        finally:
+            self._in_use.release()
+
+    def _begun(self) -> Iterator[Any]:
         engine, steps = self._started(), len(self)
         self._pass += 1
         self._return_all()
         epoch, step = self._place = self._next
         self._next = epoch + 1, 0
         engine.begin(self._pass, epoch, step, steps)
-        return self._run(engine, self._pass, epoch, step, steps)
+        batches = (self._batches(engine, self._pass, steps - step)
+                   if self._copies is None else
+                   self._copied(engine, self._pass, steps - step, self._copies))
+        return self._run(batches, self._pass, epoch, step, steps)
 
-    def _run(self, engine: Engine, number: int, epoch: int, step: int,
+    def _run(self, batches: Iterator[Batch], number: int, epoch: int, step: int,
              steps: int) -> Iterator[Any]:
         while step < steps:
             if number != self._pass:
                 raise Cancelled("a newer iterator of this loader has begun: one "
                                 "loader has one at a time", "cancelled")
-            self._return_all()
-            words = engine.next_batch(number, self._timeout)
-            sequence = words[1]
-            root = engine.lease(sequence)
-            self._at_hand.append(sequence)
+            batch = next(batches)
             step += 1
             self._place = (epoch, step) if step < steps else (epoch + 1, 0)
-            batch = Batch(self._layout, words, root, self._as != "numpy")
-            del root
-            yield self._finish(batch)
+            yield self._finish(batch) if self._finishes else batch
             del batch
         self._return_all()
 
+    def _batches(self, engine: Engine, number: int, steps: int) -> Iterator[Batch]:
+        for _ in range(steps):
+            engine.check_hold(self._hold)
+            engine.give_back(self._at_hand)
+            self._at_hand = []
+            yield self._leased(engine, engine.next_batch(number, self._timeout))
+
+    def _copied(self, engine: Engine, number: int, steps: int,
+                copies: Copies) -> Iterator[Batch]:
+        """Copies on the device, of which the next one is on its way if it can."""
+        coming: tuple[Batch, Any] | None = None
+        for left in range(steps - 1, -1, -1):
+            copies.settle(self._hold - 1)
+            engine.check_hold(self._hold)
+            returned = len(self._at_hand) - (coming is not None)
+            engine.give_back(self._at_hand[:returned])
+            del self._at_hand[:returned]
+            made, event = coming or copies.begin(
+                self._leased(engine, engine.next_batch(number, self._timeout)))
+            words = engine.ready_batch(number) if left else None
+            coming = (None if words is None else
+                      copies.begin(self._leased(engine, words)))
+            yield copies.end(made, event)
+            del made, event
+
+    def _leased(self, engine: Engine, words: list[int]) -> Batch:
+        """A batch of a frame; its memory is kept as long as any of its arrays."""
+        self._at_hand.append(words[1])
+        return Batch(self._layout, words, engine.lease(words[1]),
+                     self._as != "numpy")
+
     def _finish(self, batch: Batch) -> Any:
-        if self._device is not None:
+        if self._device is not None and self._copies is None:
             batch = batch.to(self._device)
         out = (batch.as_pyg() if self._as == "pyg" else
                batch.as_dgl() if self._as == "dgl" else batch)
@@ -518,8 +729,11 @@ class Loader:
     def _return_all(self) -> None:
         """Asks for more in the place of what was handed out."""
         engine = self._started()
+        if self._copies is not None:
+            self._copies.settle(self._hold)
         engine.check_hold(self._hold)
         engine.give_back(self._at_hand)
+        engine.tell()
         self._at_hand = []
 
     # -- resumption
@@ -548,10 +762,17 @@ class Loader:
         """Goes on from a state with the next iterator; ``{}``: from the
         beginning. The number of ranks may be another one. Raises StateError if
         the state is of another dataset or of other settings."""
+        if not isinstance(state, Mapping):
+            raise StateError(f"the state is {state!r}: give what state_dict() has "
+                             "returned, or {}", "invalid_argument")
         if not state:
             self._next = self._place = 0, 0
             return
         own = self.state_dict()
+        missing = [name for name in own if name not in state]
+        if missing:
+            raise StateError(f"the state has no {', '.join(missing)}: give what "
+                             "state_dict() has returned", "invalid_argument")
         if state.get("version") != _STATE_VERSION:
             raise StateError(f"a state of version {state.get('version')}, and this "
                              f"package knows {_STATE_VERSION}", "version_mismatch")
@@ -564,14 +785,57 @@ class Loader:
                 "the state is of a loader with other settings: "
                 f"{state['definition']}, here {own['definition']}",
                 "invalid_argument")
-        self._next = self._place = int(state["epoch"]), int(state["step"])
+        epoch, step = whole("epoch", state["epoch"]), whole("step", state["step"])
+        if step and step >= len(self):
+            raise StateError(f"the state is of step {step}, and an epoch has "
+                             f"{len(self)}", "invalid_argument")
+        self._next = self._place = epoch, step
+
+
+class _Pass:
+    """The iterator of an epoch, which one thread at a time may use."""
+
+    def __init__(self, begin: Callable[[], Iterator[Any]],
+                 used: Callable[[Callable[[], Any]], Any]) -> None:
+        self._used = used
+        self._batches: Iterator[Any] = used(begin)
+
+    def __iter__(self) -> "_Pass":
+        return self
+
+    def __next__(self) -> Any:
+        return self._used(self._batches.__next__)
 
 
 def _fanouts(fanouts: Fanouts | None) -> Any:
+    if fanouts is None:
+        return None
     if not isinstance(fanouts, Mapping):
-        return fanouts if fanouts is None else [int(f) for f in fanouts]
-    return {_type_name(key): [int(f) for f in values]
-            for key, values in fanouts.items()}
+        return _hops(fanouts)
+    if not fanouts:
+        raise DefinitionError("fanouts is empty: name each edge type, or give "
+                              "\"default\"", "invalid_argument")
+    return {_type_name(key): _hops(values) for key, values in fanouts.items()}
+
+
+def _hops(values: Any) -> list[int]:
+    try:
+        if isinstance(values, (str, bytes)):
+            raise TypeError
+        each = list(values)
+    except TypeError as cause:
+        raise DefinitionError(
+            f"fanouts is {values!r}: give a whole number for each hop, such as "
+            "[15, 10]; -1 takes all neighbours", "invalid_argument") from cause
+    return [whole("an entry of fanouts", one, -1) for one in each]
+
+
+def _with_default(fanouts: Any) -> Any:
+    """A definition wants a default. It is of no type where all are named, and has
+    as many hops as these."""
+    if not isinstance(fanouts, dict) or "default" in fanouts:
+        return fanouts
+    return {"default": next(iter(fanouts.values())), **fanouts}
 
 
 def _type_name(key: Any) -> str:
@@ -588,4 +852,4 @@ def _type_name(key: Any) -> str:
 
 def _text(value: Any) -> str:
     """A value as it stands in a definition."""
-    return value if isinstance(value, str) else json.dumps(value)
+    return value if isinstance(value, str) else json.dumps(plain(value))

@@ -20,11 +20,11 @@ static_assert(sizeof(local_id) == 4, "local ids travel as int32");
 std::uint64_t least_bytes(const sampled_subgraph& batch) {
   std::uint64_t bytes = 0;
   for (const auto& list : batch.nodes)
-    bytes +=
-      (list.ids.size() + list.trees.size()) * sizeof(std::int32_t);
+    bytes += (list.ids.size() + list.trees.size()) * sizeof(std::int32_t);
   for (const auto& list : batch.edges)
     bytes += list.sources.span().size_bytes() + list.weights.span().size_bytes()
-             + list.indptr.size() + list.places.size() * sizeof(std::int32_t);
+             + list.indptr.size() + list.places.size() * sizeof(std::int32_t)
+             + list.ages.span().size_bytes();
   return bytes;
 }
 
@@ -57,6 +57,9 @@ edges_of(const edge_list& list, bulk_writer& arrays,
     out.weights =
       arrays.add(element::float32, std::as_bytes(list.weights.span()), owner);
   out.places = arrays.add_integers(list.places.span(), owner);
+  if (!list.ages.empty())
+    out.ages =
+      arrays.add(element::float32, std::as_bytes(list.ages.span()), owner);
   return out;
 }
 
@@ -66,7 +69,7 @@ public:
   batch_reader(const dataset_info& info, const sampling_scheme& scheme,
                const payload& from, std::shared_ptr<buffer_pool> pool)
     : info_(info), scheme_(scheme), from_(from), pool_(std::move(pool)) {
-    out_.hops = scheme.hops();
+    out_.hops = scheme.blocks();
   }
 
   result<sampled_subgraph> read(const batch_seeds& seeds,
@@ -79,12 +82,11 @@ public:
                   reply.nodes.size(), reply.edges.size(),
                   info_.node_types.size(), info_.edge_types.size());
     for (std::size_t t = 0; t < reply.nodes.size(); ++t)
-      GRAPHMILL_TRYV(
-        read_nodes(info_.node_types[t], reply.nodes[t], seeds.nodes[t],
-                   scheme_.time.disjoint
-                     ? std::span<const std::int32_t>{seeds.trees[t]}
-                     : std::span<const std::int32_t>{},
-                   std::ssize(seeds.row_numbers)));
+      GRAPHMILL_TRYV(read_nodes(
+        info_.node_types[t], reply.nodes[t], seeds.nodes[t],
+        scheme_.time.disjoint ? std::span<const std::int32_t>{seeds.trees[t]}
+                              : std::span<const std::int32_t>{},
+        std::ssize(seeds.row_numbers)));
     for (std::size_t e = 0; e < reply.edges.size(); ++e)
       GRAPHMILL_TRYV(read_edges(static_cast<edge_type_id>(e), reply.edges[e]));
     return std::move(out_);
@@ -98,7 +100,7 @@ private:
                           std::int64_t rows) {
     const auto disjoint = scheme_.time.disjoint;
     const auto& found = from.found;
-    if (std::ssize(found) != std::ptrdiff_t{scheme_.hops()} + 1
+    if (std::ssize(found) != std::ptrdiff_t{scheme_.blocks()} + 1
         || found.front() != std::ssize(seeds)
         || std::cmp_not_equal(found.back() - found.front(), from.ids.count)
         || (!disjoint && found.back() > type.count)
@@ -106,7 +108,7 @@ private:
       return fail(ec::invalid_data,
                   "a batch's nodes of type \"{}\" do not fit its {} hops, {} "
                   "seeds and {} ids",
-                  type.name, scheme_.hops(), seeds.size(), from.ids.count);
+                  type.name, scheme_.blocks(), seeds.size(), from.ids.count);
     node_list list{pod_vector<node_id>{pool_}, found};
     list.ids.resize(static_cast<std::size_t>(found.back()));
     std::copy(seeds.begin(), seeds.end(), list.ids.begin());
@@ -126,34 +128,31 @@ private:
         from.trees, from_.bulk, list.trees.data() + seeds.size(), 0,
         static_cast<std::int32_t>(std::max<std::int64_t>(rows, 1) - 1)));
     }
-    GRAPHMILL_TRYV(check_distinct(type, list.ids, list.trees.span(), rows));
+    GRAPHMILL_TRYV(check_distinct(type, list, rows));
     out_.nodes.push_back(std::move(list));
     return ok();
   }
 
-  /// A node that came twice would harm no memory, but would count twice in what
-  /// is computed. Numbering the ids again takes about 10 ns for each, which is
-  /// little beside sampling them, let alone training on them.
-  result<void> check_distinct(const node_type_info& type,
-                              const pod_vector<node_id>& ids,
-                              std::span<const std::int32_t> trees,
-                              std::int64_t trees_of_batch) {
-    if (!trees.empty()) { // In each tree.
-      pod_vector<node_id> apart{pool_};
+  /// A node that came twice, in one tree, would harm no memory, but would count
+  /// twice in what is computed. Numbering the ids again takes about 10 ns for
+  /// each, which is little beside sampling them, let alone training on them.
+  /// @param trees Of the batch.
+  result<void> check_distinct(const node_type_info& type, const node_list& list,
+                              std::int64_t trees) {
+    std::span<const node_id> ids = list.ids.span();
+    pod_vector<node_id> apart{pool_};
+    if (!list.trees.empty()) {
       apart.resize(ids.size());
       for (std::size_t i = 0; i < ids.size(); ++i)
-        apart[i] = ids[i] + trees[i] * type.count;
-      return check_distinct(type, apart, {}, trees_of_batch);
+        apart[i] = ids[i] + list.trees[i] * type.count;
+      ids = apart.span();
     }
-    id_table numbers{
-      type.count * std::max<std::int64_t>(
-                     scheme_.time.disjoint ? trees_of_batch : 1, 1),
-      pool_};
+    id_table numbers{type.count * std::max<std::int64_t>(trees, 1), pool_};
     pod_vector<node_id> distinct{pool_};
     pod_vector<local_id> rows{pool_};
     rows.resize(ids.size());
-    numbers.reserve(distinct, std::ssize(ids.span()));
-    numbers.number(std::span<const node_id>{ids.span()}, rows.data(), distinct);
+    numbers.reserve(distinct, std::ssize(ids));
+    numbers.number(ids, rows.data(), distinct);
     if (distinct.size() != ids.size())
       return fail(ec::invalid_data,
                   "a batch has {} nodes of type \"{}\" more than once",
@@ -162,16 +161,19 @@ private:
   }
 
   result<void> read_edges(edge_type_id type, const neighbour_arrays& from) {
-    const auto rows = static_cast<std::size_t>(rows_of(type, scheme_.hops()));
+    const auto rows = static_cast<std::size_t>(rows_of(type, scheme_.blocks()));
     const auto sources = from.sources.count;
-    const auto weighted = scheme_.weights && info_.edge_types[type].weighted;
+    const auto weighted = scheme_.weighs(info_.edge_types[type]);
     const auto placed =
       scheme_.places && info_.edge_types[type].feature_width > 0;
-    if (from.places.count != (placed ? sources : 0))
+    const auto aged = scheme_.ages && info_.edge_types[type].timed;
+    if (from.places.count != (placed ? sources : 0)
+        || from.ages.count != (aged ? sources : 0))
       return fail(ec::invalid_data,
-                  "a batch has {} places of edges of type \"{}\", and {} "
-                  "sources",
-                  from.places.count, info_.edge_type_name(type), sources);
+                  "a batch has {} places and {} ages of edges of type \"{}\", "
+                  "and {} sources",
+                  from.places.count, from.ages.count,
+                  info_.edge_type_name(type), sources);
     if (from.counts.count != rows
         || from.edge_ids.count != (scheme_.edge_ids ? sources : 0)
         || from.weights.count != (weighted ? sources : 0))
@@ -181,8 +183,8 @@ private:
                   from.counts.count, from.edge_ids.count, from.weights.count,
                   info_.edge_type_name(type), rows, sources);
     edge_list list{pod_vector<std::int64_t>{pool_}, pod_vector<local_id>{pool_},
-                   pod_vector<edge_id>{pool_}, pod_vector<float>{pool_},
-                   pod_vector<edge_id>{pool_}};
+                   pod_vector<edge_id>{pool_},      pod_vector<float>{pool_},
+                   pod_vector<edge_id>{pool_},      pod_vector<float>{pool_}};
     GRAPHMILL_TRYV(read_rows(type, from.counts, sources, list.indptr));
     list.sources.resize(static_cast<std::size_t>(sources));
     GRAPHMILL_TRYV(
@@ -205,6 +207,13 @@ private:
                     "a batch has an edge of type \"{}\" at place {} of {}",
                     info_.edge_type_name(type), place,
                     info_.edge_types[type].count);
+    list.ages.resize(static_cast<std::size_t>(from.ages.count));
+    read_floats(from.ages, from_.bulk, list.ages.data());
+    if (!are_weights(list.ages.span()))
+      return fail(
+        ec::invalid_data,
+        "an age of a batch's edges of type \"{}\" is negative or not finite",
+        info_.edge_type_name(type));
     out_.edges.push_back(std::move(list));
     return ok();
   }
@@ -233,9 +242,8 @@ private:
     const auto& known = out_.nodes[info_.edge_types[type].source].found;
     const auto& from = out_.nodes[info_.edge_types[type].source].trees;
     const auto& to = out_.nodes[info_.edge_types[type].destination].trees;
-    for (std::size_t row = 0; scheme_.time.disjoint
-                              && row + 1 < list.indptr.size();
-         ++row)
+    for (std::size_t row = 0;
+         scheme_.time.disjoint && row + 1 < list.indptr.size(); ++row)
       for (auto i = list.indptr[row]; i < list.indptr[row + 1]; ++i)
         if (list.sources[i] < 0
             || std::cmp_greater_equal(list.sources[i], from.size())
@@ -243,7 +251,7 @@ private:
           return fail(ec::invalid_data,
                       "an edge of type \"{}\" of a batch joins two trees",
                       info_.edge_type_name(type));
-    for (int hop = 1; hop <= scheme_.hops(); ++hop) {
+    for (int hop = 1; hop <= scheme_.blocks(); ++hop) {
       const auto begin = list.indptr[rows_of(type, hop - 1)];
       const auto end = list.indptr[rows_of(type, hop)];
       for (auto i = begin; i < end; ++i)
@@ -291,8 +299,7 @@ result<payload> batch_question(const std::string& run, std::uint64_t key,
   for (const auto& of_type : seeds.trees)
     trees.insert(trees.end(), of_type.begin(), of_type.end());
   if (!trees.empty())
-    out.trees =
-      arrays.add(element::int32, std::as_bytes(std::span{trees}));
+    out.trees = arrays.add(element::int32, std::as_bytes(std::span{trees}));
   ids_bytes = arrays.byte_size();
   return encode(out, std::move(arrays));
 }

@@ -29,12 +29,19 @@ std::uint64_t likely_sources(const dataset_info& info,
 std::uint64_t source_bytes(const neighbour_request& request, std::uint64_t id) {
   return id + (request.edge_ids ? sizeof(edge_id) : 0)
          + (request.weights ? sizeof(float) : 0)
-         + (request.places ? sizeof(edge_id) : 0);
+         + (request.places ? sizeof(edge_id) : 0)
+         + (request.ages ? sizeof(float) : 0);
 }
 
 std::uint64_t likely_bytes(const dataset_info& info,
                            const neighbour_request& request) {
   return 1 + source_bytes(request, 4) * likely_sources(info, request);
+}
+
+/// Whether one message can ask both: it names the nodes of one batch alone.
+bool about_same_nodes(const remote_sampling& a, const remote_sampling& b) {
+  return a.owner == b.owner
+         || (a.request.among == nullptr && b.request.among == nullptr);
 }
 
 /// Adds calls so that the last one has room.
@@ -47,7 +54,8 @@ public:
     const auto total = request->request.destinations.size();
     for (std::size_t from = 0; from < total;) {
       if (calls_.empty() || used_ + each > limit_
-          || calls_.back().pieces.size() == max_queries)
+          || calls_.back().pieces.size() == max_queries
+          || !about_same_nodes(*calls_.back().pieces.back().of, *request))
         open();
       const auto room = std::max<std::uint64_t>((limit_ - used_) / each, 1);
       const auto count = std::min<std::uint64_t>(room, total - from);
@@ -98,11 +106,12 @@ result<void> check_counts(const sampling_piece& piece,
   const auto edge_ids = piece.of->request.edge_ids ? expected : 0;
   const auto weights = piece.of->request.weights ? expected : 0;
   const auto places = piece.of->request.places ? expected : 0;
-  if (arrays.places.count != places)
+  const auto ages = piece.of->request.ages ? expected : 0;
+  if (arrays.places.count != places || arrays.ages.count != ages)
     return fail(ec::invalid_data,
-                "the answer has places of {} edges; {} expected for {} sampled "
-                "in-edges",
-                arrays.places.count, places, total);
+                "the answer has places of {} edges and ages of {}; {} and {} "
+                "expected for {} sampled in-edges",
+                arrays.places.count, arrays.ages.count, places, ages, total);
   if (arrays.sources.count == expected && arrays.edge_ids.count == edge_ids
       && arrays.weights.count == weights)
     return ok();
@@ -120,13 +129,12 @@ result<neighbour_reply> read_piece(const dataset_info& info,
                                    const std::shared_ptr<buffer_pool>& pool) {
   const auto& request = piece.of->request;
   const auto& type = info.edge_types[request.edge_type];
-  neighbour_reply out;
+  auto out = neighbour_reply::in(pool);
   if (arrays.counts.count != piece.count)
     return fail(ec::invalid_data,
                 "the request was for the in-edges of {} nodes, the answer has "
                 "those of {}",
                 piece.count, arrays.counts.count);
-  out.counts = pod_vector<std::int32_t>{pool};
   out.counts.resize(piece.count);
   GRAPHMILL_TRYV(read_integers(arrays.counts, from.bulk, out.counts.data()));
   const auto total =
@@ -143,7 +151,6 @@ result<neighbour_reply> read_piece(const dataset_info& info,
   const auto nodes = info.node_types[type.source].count;
   // By the dataset, not by the message: pieces are joined.
   out.wide = nodes > most_narrow;
-  out.sources = pod_vector<std::byte>{pool};
   out.sources.resize(size * (out.wide ? 8 : 4));
   auto* ids = out.sources.data();
   if (out.wide)
@@ -153,18 +160,18 @@ result<neighbour_reply> read_piece(const dataset_info& info,
     GRAPHMILL_TRYV(read_integers(arrays.sources, from.bulk,
                                  reinterpret_cast<std::int32_t*>(ids), 0,
                                  static_cast<std::int32_t>(nodes - 1)));
-  out.edge_ids = pod_vector<edge_id>{pool};
   out.edge_ids.resize(request.edge_ids ? size : 0);
   if (request.edge_ids)
     read_integers(arrays.edge_ids, from.bulk, out.edge_ids.data());
-  out.weights = pod_vector<float>{pool};
   out.weights.resize(request.weights ? size : 0);
   if (request.weights)
     read_floats(arrays.weights, from.bulk, out.weights.data());
-  out.places = pod_vector<edge_id>{pool};
   out.places.resize(request.places ? size : 0);
   if (request.places)
     read_integers(arrays.places, from.bulk, out.places.data());
+  out.ages.resize(request.ages ? size : 0);
+  if (request.ages)
+    read_floats(arrays.ages, from.bulk, out.ages.data());
   return out;
 }
 
@@ -185,16 +192,14 @@ result<std::optional<sampling_piece>> add_slice(const sampling_piece& piece,
     part.edge_ids.reserve(job.request.edge_ids ? size : 0);
     part.weights.reserve(job.request.weights ? size : 0);
     part.places.reserve(job.request.places ? size : 0);
+    part.ages.reserve(job.request.ages ? size : 0);
     whole = std::move(part);
   } else if (whole.counts[0] != total) {
     return fail(ec::invalid_data,
                 "a node had {} sampled in-edges and now has {}",
                 whole.counts[0], total);
   } else {
-    whole.sources.append(part.sources.span());
-    whole.edge_ids.append(part.edge_ids.span());
-    whole.weights.append(part.weights.span());
-    whole.places.append(part.places.span());
+    whole.append_sources(part);
   }
   if (end < total) {
     auto next = piece;
@@ -218,13 +223,8 @@ neighbour_reply remote_sampling::join() {
   if (pieces.empty())
     return whole;
   whole = std::move(pieces.front().reply);
-  for (std::size_t i = 1; i < pieces.size(); ++i) {
-    whole.counts.append(pieces[i].reply.counts.span());
-    whole.sources.append(pieces[i].reply.sources.span());
-    whole.edge_ids.append(pieces[i].reply.edge_ids.span());
-    whole.weights.append(pieces[i].reply.weights.span());
-    whole.places.append(pieces[i].reply.places.span());
-  }
+  for (std::size_t i = 1; i < pieces.size(); ++i)
+    whole.append(pieces[i].reply);
   pieces.clear();
   return whole;
 }
@@ -239,25 +239,38 @@ result<payload> sampling_call::encoded(const std::string& run, part_id part,
   bulk_writer arrays;
   const auto& first = pieces.front().of->request;
   sample_request message{run, part, first.key, first.hop, {}};
+  // Those of `about_same_nodes` have the same nodes of a type.
+  for (const auto& piece : pieces)
+    if (const auto* among = piece.of->request.among; among != nullptr) {
+      const auto type = static_cast<std::size_t>(among->type);
+      message.among.resize(std::max(message.among.size(), type + 1));
+      if (message.among[type].count == 0)
+        message.among[type] =
+          arrays.add_integers(among->ids->span(), piece.of->owner);
+    }
   for (const auto& piece : pieces) {
     const auto& asked = piece.of->request;
+    const auto time = asked.time.piece(piece.from, piece.count);
     message.queries.push_back(
-      {asked.edge_type, asked.rule, asked.edge_ids,
-       arrays.add_integers(piece.destinations(), piece.of->owner), piece.most,
-       piece.skip, asked.weights,
-       write_excluded(asked.excluded.piece(piece.from, piece.count), arrays),
-       static_cast<std::uint8_t>(asked.level), asked.places});
-  }
-  for (std::size_t i = 0; i < pieces.size(); ++i) {
-    const auto& piece = pieces[i];
-    const auto time =
-      piece.of->request.time.piece(piece.from, piece.count);
-    auto& to = message.queries[i];
-    to.until = arrays.add_integers(time.until);
-    to.rows = arrays.add_integers(time.rows);
-    to.inclusive = time.inclusive;
-    to.latest = time.latest;
-    to.window = time.window;
+      {.edge_type = asked.edge_type,
+       .rule = asked.rule,
+       .edge_ids = asked.edge_ids,
+       .destinations =
+         arrays.add_integers(piece.destinations(), piece.of->owner),
+       .most = piece.most,
+       .skip = piece.skip,
+       .weights = asked.weights,
+       .excluded =
+         write_excluded(asked.excluded.piece(piece.from, piece.count), arrays),
+       .level = static_cast<std::uint8_t>(asked.level),
+       .places = asked.places,
+       .until = arrays.add_integers(time.until),
+       .inclusive = time.inclusive,
+       .latest = time.latest,
+       .window = time.window,
+       .rows = arrays.add_integers(time.rows),
+       .among = asked.among != nullptr,
+       .ages = asked.ages});
   }
   ids_bytes = arrays.byte_size();
   return encode(message, std::move(arrays));

@@ -68,9 +68,13 @@ std::vector<remote_values> group(const std::vector<gather_item>& items) {
                && values.targets.size() < max_kinds;
       });
     if (same == out.end())
-      same = out.insert(out.end(),
-                        {item.type, item.ids, {}, item.excluded, item.level,
-                         item.kind == gather_kind::edge_features, item.edges});
+      same = out.insert(out.end(), {item.type,
+                                    item.ids,
+                                    {},
+                                    item.excluded,
+                                    item.level,
+                                    item.kind == gather_kind::edge_features,
+                                    item.edges});
     same->targets.push_back({item.kind, item.rows, item.out});
   }
   return out;

@@ -150,7 +150,8 @@ private:
     counters().sources_in +=
       arrays.counts.byte_size() + arrays.sources.byte_size();
     counters().edge_ids_in +=
-      arrays.edge_ids.byte_size() + arrays.weights.byte_size();
+      arrays.edge_ids.byte_size() + arrays.weights.byte_size()
+      + arrays.places.byte_size() + arrays.ages.byte_size();
     if (job.complete())
       job.finish();
     return ok();

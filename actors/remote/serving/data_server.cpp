@@ -204,8 +204,9 @@ private:
     GRAPHMILL_TRY(auto asked, decode_sample_request(request.data));
     GRAPHMILL_TRY(const auto* found, find(asked.run, asked.part));
     const auto& place = *found;
-    GRAPHMILL_TRY(auto work, read_sample(*place.part, std::move(asked),
-                                         request.data, place.pool));
+    GRAPHMILL_TRY(auto work,
+                  read_sample(*place.part, std::move(asked), request.data,
+                              place.pool, config_.message_bytes));
     if (work->bytes > config_.message_bytes)
       return prepared_answer{
         0, [reply = request.reply](const auto&) { reply(too_large_answer()); }};
@@ -364,7 +365,8 @@ private:
 
   static void finish(const shard& part, const pending_sample& work,
                      const answer_function& reply) {
-    reply(encoded([&] { return encode(part, work); }));
+    reply(is_too_large(work) ? too_large_answer()
+                             : encoded([&] { return encode(part, work); }));
   }
 
   interface::pointer self_;

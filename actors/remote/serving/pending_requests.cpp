@@ -40,16 +40,22 @@ result<void> check_type(const Types& types, std::int32_t type,
   return ok();
 }
 
+/// Bytes of a source in the answer to a query.
+std::uint64_t source_bytes(const shard& part, const neighbour_query& query) {
+  const auto& type = part.info().edge_types[query.edge_type];
+  const auto wide = part.info().node_types[type.source].count
+                    > std::numeric_limits<std::int32_t>::max();
+  return (wide ? 8 : 4) + (query.edge_ids ? 8 : 0)
+         + (query.weights ? sizeof(float) : 0) + (query.places ? 8 : 0)
+         + (query.ages ? sizeof(float) : 0);
+}
+
 /// Bytes of the answer to a query. Only if a bound from the rule alone is above
 /// `enough`, degrees are looked up.
 std::uint64_t answer_bytes(const shard& part, const neighbour_query& query,
                            std::span<const node_id> ids, std::uint64_t enough) {
   const auto& type = part.info().edge_types[query.edge_type];
-  const auto wide = part.info().node_types[type.source].count
-                    > std::numeric_limits<std::int32_t>::max();
-  const std::uint64_t source = (wide ? 8 : 4) + (query.edge_ids ? 8 : 0)
-                               + (query.weights ? sizeof(float) : 0)
-                               + (query.places ? 8 : 0);
+  const auto source = source_bytes(part, query);
   const auto of_degree = [&query](std::int64_t degree) {
     return static_cast<std::uint64_t>(
       query.rule.sources_of(std::max<std::int64_t>(degree, 0)));
@@ -61,8 +67,8 @@ std::uint64_t answer_bytes(const shard& part, const neighbour_query& query,
   }
   const auto bound =
     counts + ids.size() * of_degree(type.max_in_degree) * source;
-  if (bound <= enough)
-    return bound;
+  if (bound <= enough || query.among) // What is found is far less.
+    return std::min(bound, std::max(enough, counts));
   const auto& edges = part.edges(query.edge_type);
   const auto begin = part.nodes(type.destination).begin;
   std::uint64_t sources = 0;
@@ -104,17 +110,61 @@ bulk_array add_half(bulk_writer& arrays, std::span<const float> rows,
   return arrays.add(element::float16, bytes, std::move(halves));
 }
 
+/// Numbers the nodes among which sources are looked up.
+result<void> read_among(const shard& part, const payload& from,
+                        const std::shared_ptr<buffer_pool>& pool,
+                        pending_sample& out) {
+  const auto& types = part.info().node_types;
+  const auto& among = out.request.among;
+  if (among.size() > types.size())
+    return fail(ec::invalid_argument,
+                "the request names nodes of {} types; the dataset has {}",
+                among.size(), types.size());
+  out.among.reserve(among.size()); // Queries point to what is in it.
+  pod_vector<local_id> locals{pool};
+  for (std::size_t t = 0; t < among.size(); ++t) {
+    pod_vector<node_id> ids{pool};
+    ids.resize(static_cast<std::size_t>(among[t].count));
+    read_integers(among[t], from.bulk, ids.data());
+    for (const auto id : ids)
+      if (id < 0 || id >= types[t].count)
+        return fail(ec::invalid_argument,
+                    "the request names node {} of type \"{}\", which has only "
+                    "{} nodes",
+                    id, types[t].name, types[t].count);
+    auto& nodes = out.among.emplace_back();
+    nodes.ids = pod_vector<node_id>{pool};
+    nodes.numbers = std::make_unique<id_table>(types[t].count, pool);
+    nodes.subset = {static_cast<node_type_id>(t), &nodes.ids,
+                    nodes.numbers.get()};
+    locals.resize(ids.size());
+    nodes.numbers->number(std::span<const node_id>{ids.span()}, locals.data(),
+                          nodes.ids);
+  }
+  return ok();
+}
+
 } // namespace
 
 // -- sample
 
 result<std::shared_ptr<pending_sample>>
 read_sample(const shard& part, sample_request request, const payload& from,
-            const std::shared_ptr<buffer_pool>& pool) {
+            const std::shared_ptr<buffer_pool>& pool,
+            std::uint64_t most_bytes) {
   auto out = std::make_shared<pending_sample>();
   out->request = std::move(request);
+  GRAPHMILL_TRYV(read_among(part, from, pool, *out));
+  most_bytes /= std::max<std::size_t>(out->request.queries.size(), 1);
   for (const auto& query : out->request.queries) {
     GRAPHMILL_TRYV(check_type(part.info().edge_types, query.edge_type, "edge"));
+    if (query.among
+        && std::cmp_greater_equal(
+          part.info().edge_types[query.edge_type].source, out->among.size()))
+      return fail(ec::invalid_argument,
+                  "the request looks for edges of type {} among nodes that it "
+                  "does not name",
+                  part.info().edge_type_name(query.edge_type));
     if (query.most != 0 && out->request.queries.size() != 1)
       return fail(ec::invalid_argument,
                   "the request has a slice and {} other queries",
@@ -124,11 +174,16 @@ read_sample(const shard& part, sample_request request, const payload& from,
                   read_ids(part, type, query.destinations, from, pool));
     GRAPHMILL_TRY(auto excluded,
                   read_excluded(query.excluded, from, ids.size()));
-    out->bytes += answer_bytes(part, query, ids.span(),
-                               max_bulk_bytes / out->request.queries.size());
+    out->bytes += answer_bytes(part, query, ids.span(), most_bytes);
     auto& times = out->times.emplace_back();
     times.until.resize(static_cast<std::size_t>(query.until.count));
     read_integers(query.until, from.bulk, times.until.data());
+    if (query.among) {
+      const auto source = part.info().edge_types[query.edge_type].source;
+      times.among = &out->among[static_cast<std::size_t>(source)].subset;
+      times.most =
+        static_cast<std::int64_t>(most_bytes / source_bytes(part, query));
+    }
     times.rows.resize(static_cast<std::size_t>(query.rows.count));
     read_integers(query.rows, from.bulk, times.rows.data());
     const time_limits limits{times.until, times.rows, query.inclusive,
@@ -142,14 +197,23 @@ read_sample(const shard& part, sample_request request, const payload& from,
   return out;
 }
 
+bool is_too_large(const pending_sample& request) {
+  return std::ranges::any_of(request.answers, [](const auto& answer) {
+    return answer != nullptr && answer->too_large;
+  });
+}
+
 neighbour_request pending_sample::asked(std::size_t i) const {
   const auto& query = request.queries[i];
   neighbour_request out{request.key,   request.hop,        query.edge_type,
                         query.rule,    query.edge_ids,     ids[i].span(),
                         query.weights, excluded[i].view(), query.level};
   out.places = query.places;
+  out.ages = query.ages;
   out.time = {times[i].until, times[i].rows, query.inclusive, query.latest,
               query.window};
+  out.most = times[i].most;
+  out.among = times[i].among;
   return out;
 }
 
@@ -185,6 +249,9 @@ result<payload> encode(const shard& part, const pending_sample& request) {
       to.weights = arrays.add(element::float32,
                               std::as_bytes(answer->weights.span()), answer);
     to.places = arrays.add_integers(answer->places.span(), answer);
+    if (!answer->ages.empty())
+      to.ages = arrays.add(element::float32, std::as_bytes(answer->ages.span()),
+                           answer);
   }
   return encode(reply, std::move(arrays));
 }
@@ -192,12 +259,7 @@ result<payload> encode(const shard& part, const pending_sample& request) {
 result<payload> answer_slice(const shard& part, pending_sample& request,
                              const std::shared_ptr<buffer_pool>& pool) {
   const auto& query = request.request.queries.front();
-  auto answer = std::make_shared<neighbour_reply>();
-  answer->counts = pod_vector<std::int32_t>{pool};
-  answer->sources = pod_vector<std::byte>{pool};
-  answer->edge_ids = pod_vector<edge_id>{pool};
-  answer->weights = pod_vector<float>{pool};
-  answer->places = pod_vector<edge_id>{pool};
+  auto answer = std::make_shared<neighbour_reply>(neighbour_reply::in(pool));
   GRAPHMILL_TRYV(
     sample_slice(part, request.asked(0), {query.most, query.skip}, *answer));
   request.answers[0] = std::move(answer);
@@ -220,8 +282,8 @@ read_gather(const shard& part, gather_request request, const payload& from,
   for (const auto& query : out->request.queries) {
     if (is_of_edges(query)) {
       GRAPHMILL_TRYV(check_edge_query(part, query));
-      out->bytes += query.ids.count
-                    * value_bytes(part.info().edge_types[query.edge_type]);
+      out->bytes +=
+        query.ids.count * value_bytes(part.info().edge_types[query.edge_type]);
       continue;
     }
     GRAPHMILL_TRYV(check_type(part.info().node_types, query.node_type, "node"));
@@ -270,8 +332,8 @@ gather_job job_of(const shard& part,
     if (is_of_edges(query)) {
       auto& values = request->values.emplace_back(pool);
       values.resize(request->ids[i].size()
-                    * static_cast<std::size_t>(value_bytes(
-                      part.info().edge_types[query.edge_type])));
+                    * static_cast<std::size_t>(
+                      value_bytes(part.info().edge_types[query.edge_type])));
       job.items.push_back({.kind = gather_kind::edge_features,
                            .type = query.edge_type,
                            .ids = request->ids[i].span(),

@@ -6,8 +6,10 @@
 #include "messages/wire/data.hpp"
 #include "partition/dataset/shard.hpp"
 #include "partition/sampling/excluded_edges.hpp"
+#include "partition/sampling/id_table.hpp"
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <new>
 #include <vector>
@@ -18,14 +20,24 @@ namespace graphmill {
 struct pending_sample {
   sample_request request;
   std::uint64_t bytes = 0; ///< Of the answer's arrays, at the most.
-  std::vector<pod_vector<node_id>> ids;                  ///< Per query.
-  std::vector<excluded_lists> excluded;                  ///< Per query.
+  std::vector<pod_vector<node_id>> ids; ///< Per query.
+  std::vector<excluded_lists> excluded; ///< Per query.
   /// As in `time_limits`.
   struct limits {
     std::vector<std::int64_t> until;
     std::vector<std::int64_t> rows;
+    /// As in `neighbour_request`.
+    std::int64_t most = std::numeric_limits<std::int64_t>::max();
+    const node_subset* among = nullptr;
   };
   std::vector<limits> times; ///< Per query.
+  /// The nodes of each type among which sources are looked up, numbered.
+  struct numbered_nodes {
+    pod_vector<node_id> ids;
+    std::unique_ptr<id_table> numbers;
+    node_subset subset;
+  };
+  std::vector<numbered_nodes> among;
   std::vector<std::shared_ptr<neighbour_reply>> answers; ///< Per query.
   std::size_t missing = 0;
   bool over = false;
@@ -57,18 +69,25 @@ std::uint64_t cost_of(const Work& work) {
     bytes += ids.size() * sizeof(node_id);
   for (const auto& lists : work.excluded)
     bytes += lists.byte_size();
+  if constexpr (requires { work.among; })
+    for (const auto& nodes : work.among)
+      bytes += nodes.ids.size() * (sizeof(node_id) + 2 * sizeof(local_id));
   return bytes;
 }
 
 /// Checks a request against the part and reads its arrays: types, ids, and that
 /// the answer fits into a message.
 /// @param from The message that the request was decoded from.
+/// @param most_bytes Of the answer to queries whose size only the answer tells.
 result<std::shared_ptr<pending_sample>>
 read_sample(const shard& part, sample_request request, const payload& from,
-            const std::shared_ptr<buffer_pool>& pool);
+            const std::shared_ptr<buffer_pool>& pool, std::uint64_t most_bytes);
 result<std::shared_ptr<pending_gather>>
 read_gather(const shard& part, gather_request request, const payload& from,
             const std::shared_ptr<buffer_pool>& pool);
+
+/// Whether the answer to a query has turned out larger than a message may be.
+bool is_too_large(const pending_sample& request);
 
 /// The jobs of the local service. They point into the memory of the request.
 std::vector<neighbour_job>

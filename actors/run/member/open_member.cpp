@@ -1,6 +1,7 @@
 #include "actors/run/member/open_member.hpp"
 
 #include "partition/disk/row_reader.hpp"
+#include "pipelines/definition/validation/time_checks.hpp"
 #include "pipelines/definition/validation/validation.hpp"
 #include "pipelines/task/chosen_target.hpp"
 
@@ -62,7 +63,7 @@ member_share member_share::all(const definition& def,
 result<member_config>
 open_member(const definition& def,
             std::shared_ptr<const partitioned_graph> whole,
-            const member_share& share) {
+            const member_share& share, bool negatives) {
   auto graph = std::move(whole);
   if (!def.labels.empty() || !def.task.empty()) {
     GRAPHMILL_TRY(auto chosen, choose_target(*graph, def));
@@ -77,11 +78,12 @@ open_member(const definition& def,
   out.shards.resize(static_cast<std::size_t>(graph->part_count()));
   for (auto part : share.parts) {
     GRAPHMILL_TRY(auto opened, graph->open_shard(part));
+    GRAPHMILL_TRYV(check_visible_past(def, *opened));
     out.shards[static_cast<std::size_t>(part)] = std::move(opened);
   }
   out.world = share.world;
   out.ranks = share.ranks;
-  if (!share.ranks.empty() && !def.evaluate.predict) {
+  if (!share.ranks.empty() && negatives) {
     GRAPHMILL_TRY(out.negatives, link_negatives::make(graph, def));
   }
   out.train_scheme =

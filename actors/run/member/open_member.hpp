@@ -27,10 +27,11 @@ struct member_share {
 /// @param def Which has been checked for the graph.
 /// @param whole As it was opened; the member has it as the definition's
 /// `labels` or `task` show it.
+/// @param negatives Whether links of a split come with negatives.
 result<member_config>
 open_member(const definition& def,
             std::shared_ptr<const partitioned_graph> whole,
-            const member_share& share);
+            const member_share& share, bool negatives = true);
 
 /// Decides where the parts of a member are read from, sees to it, and makes the
 /// pool of its batches.

@@ -177,8 +177,12 @@ public:
   }
 
   batcher_actor batchers(const batch_needs& needs) {
-    batcher_config batcher{config_.graph, needs, config_.form, config_.pool,
-                           stages_[stage_kind::batcher], config_.outputs};
+    batcher_config batcher{config_.graph,
+                           needs,
+                           config_.form,
+                           config_.pool,
+                           stages_[stage_kind::batcher],
+                           config_.outputs};
     worker_pool_config settings;
     settings.workers = static_cast<std::uint32_t>(config_.ranks.size());
     return pool<assemble_job, assemble_answer>(

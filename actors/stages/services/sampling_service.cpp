@@ -11,11 +11,8 @@ namespace {
 result<neighbour_answer> sampled(const sampling_service_config& config,
                                  const neighbour_job& job) {
   busy_scope busy{*config.counters};
-  auto reply = std::make_shared<neighbour_reply>();
-  reply->counts = pod_vector<std::int32_t>{config.pool};
-  reply->sources = pod_vector<std::byte>{config.pool};
-  reply->edge_ids = pod_vector<edge_id>{config.pool};
-  reply->weights = pod_vector<float>{config.pool};
+  auto reply =
+    std::make_shared<neighbour_reply>(neighbour_reply::in(config.pool));
   GRAPHMILL_TRYV(config.from_disk
                    ? sample_from_disk(*config.part, job.request, *reply)
                    : sample_neighbours(*config.part, job.request, *reply));

@@ -30,6 +30,8 @@ void write_lists(const neighbour_arrays& from, Lists to) {
     write(from.weights, to.initWeights());
   if (from.places.count != 0)
     write(from.places, to.initPlaces());
+  if (from.ages.count != 0)
+    write(from.ages, to.initAges());
 }
 
 template <class Lists>
@@ -40,6 +42,7 @@ result<neighbour_arrays> read_lists(array_reader& arrays, Lists from) {
   GRAPHMILL_TRY(out.edge_ids, arrays.read(from.getEdgeIds(), content::ids));
   GRAPHMILL_TRY(out.weights, arrays.read(from.getWeights(), content::floats));
   GRAPHMILL_TRY(out.places, arrays.read(from.getPlaces(), content::ids));
+  GRAPHMILL_TRY(out.ages, arrays.read(from.getAges(), content::floats));
   return out;
 }
 
@@ -81,6 +84,18 @@ read_excluded(array_reader& arrays,
   return out;
 }
 
+/// The rule of a query, which takes all where edges are those among some nodes.
+result<draw_rule> read_query_rule(schema::NeighbourQuery::Reader from) {
+  if (from.getMethod() != schema::DrawMethod::AMONG)
+    return read_rule(from);
+  if (from.getFanout() != -1 || from.getReplace())
+    return fail(ec::invalid_data,
+                "a sample request draws {} in-edges among some nodes, of which "
+                "all are taken",
+                from.getFanout());
+  return draw_rule{-1};
+}
+
 } // namespace
 
 // -- sample
@@ -96,6 +111,8 @@ result<payload> encode(const sample_request& from, bulk_writer arrays) {
       const auto& query = from.queries[i];
       queries[i].setEdgeType(query.edge_type);
       write_rule(query.rule, queries[i]);
+      if (query.among)
+        queries[i].setMethod(schema::DrawMethod::AMONG);
       queries[i].setEdgeIds(query.edge_ids);
       write(query.destinations, queries[i].initDestinations());
       queries[i].setMost(query.most);
@@ -103,6 +120,7 @@ result<payload> encode(const sample_request& from, bulk_writer arrays) {
       queries[i].setWeights(query.weights);
       queries[i].setLevel(query.level);
       queries[i].setPlaces(query.places);
+      queries[i].setAges(query.ages);
       if (query.until.count != 0)
         write(query.until, queries[i].initUntil());
       queries[i].setInclusive(query.inclusive);
@@ -116,6 +134,11 @@ result<payload> encode(const sample_request& from, bulk_writer arrays) {
       write(query.excluded.counts, queries[i].initExcludedCounts());
       write(query.excluded.edges, queries[i].initExcluded());
     }
+    if (from.among.empty())
+      return;
+    auto among = to.initAmong(length(from.among.size()));
+    for (unsigned i = 0; i < among.size(); ++i)
+      write(from.among[i], among[i]);
   });
 }
 
@@ -138,22 +161,24 @@ result<sample_request> decode_sample_request(const payload& from) {
                       read_excluded(arrays, query.getExcludedAt(),
                                     query.getExcludedCounts(),
                                     query.getExcluded()));
-        GRAPHMILL_TRY(const auto rule, read_rule(query));
-        out.queries.push_back({query.getEdgeType(), rule,
-                               query.getEdgeIds(), ids, query.getMost(),
-                               query.getSkip(), query.getWeights(), excluded,
-                               query.getLevel(), query.getPlaces()});
+        GRAPHMILL_TRY(const auto rule, read_query_rule(query));
+        out.queries.push_back({query.getEdgeType(), rule, query.getEdgeIds(),
+                               ids, query.getMost(), query.getSkip(),
+                               query.getWeights(), excluded, query.getLevel(),
+                               query.getPlaces()});
         auto& plain = out.queries.back();
-        GRAPHMILL_TRY(plain.until,
-                      arrays.read(query.getUntil(), content::ids));
+        GRAPHMILL_TRY(plain.until, arrays.read(query.getUntil(), content::ids));
         GRAPHMILL_TRY(plain.rows, arrays.read(query.getRows(), content::ids));
         plain.inclusive = query.getInclusive();
         plain.latest = query.getLatest();
         plain.window = query.getWindow();
-        if (query.getTimes())
-          return fail(ec::invalid_data,
-                      "a sample request asks for the times of edges, which this "
-                      "version does not answer");
+        plain.among = query.getMethod() == schema::DrawMethod::AMONG;
+        plain.ages = query.getAges();
+      }
+      GRAPHMILL_TRYV(check_length(in.getAmong(), max_types));
+      for (auto nodes : in.getAmong()) {
+        GRAPHMILL_TRY(const auto ids, arrays.read(nodes, content::ids));
+        out.among.push_back(ids);
       }
       return out;
     });
@@ -224,13 +249,12 @@ result<gather_request> decode_gather_request(const payload& from) {
         value_query plain{query.getNodeType(), {}, {},
                           query.getHalf(),     {}, query.getLevel(),
                           query.getEdgeType()};
-        GRAPHMILL_TRY(plain.edges,
-                      arrays.read(query.getEdges(), content::ids));
+        GRAPHMILL_TRY(plain.edges, arrays.read(query.getEdges(), content::ids));
         GRAPHMILL_TRY(plain.ids, arrays.read(query.getIds(), content::ids));
         GRAPHMILL_TRYV(check_length(query.getKinds(), max_kinds));
         for (auto kind : query.getKinds()) {
-          const auto ours =
-            known_value(kind, gather_kind::features, gather_kind::edge_features);
+          const auto ours = known_value(kind, gather_kind::features,
+                                        gather_kind::edge_features);
           if (!ours)
             return fail(ec::invalid_data,
                         "a gather request asks for data of kind {}, which "

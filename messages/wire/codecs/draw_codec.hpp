@@ -38,6 +38,7 @@ constexpr std::optional<draw_kind> kind_of(schema::DrawMethod method,
     if (!replace)
       return draw_kind::labor;
     break;
+  case schema::DrawMethod::AMONG: // Nothing is drawn.
   case schema::DrawMethod::UNSET:
     break;
   }

@@ -3,6 +3,7 @@
 #include "messages/base/ids.hpp"
 #include "messages/base/pluralized.hpp"
 #include "messages/words/number_text.hpp"
+#include "partition/dataset/chosen_task.hpp"
 #include "partition/dataset/label_rows.hpp"
 #include "partition/dataset/label_sets.hpp"
 #include "partition/dataset/shard.hpp"
@@ -136,6 +137,24 @@ public:
     }
   }
 
+  /// The rows of a task in a split.
+  void add_rows(split which, const label_piece& piece, std::int64_t count) {
+    const auto s = static_cast<std::size_t>(which);
+    out_.seeds[s] += count;
+    if (traits_of(out_.kind).numbers) {
+      add_numbers(piece.rows);
+      return;
+    }
+    for (std::int64_t row = 0; row < count; ++row) {
+      const auto known =
+        each_label(piece, static_cast<std::size_t>(row), [&](auto label) {
+          ++out_.classes[label].nodes;
+          ++out_.classes[label].seeds[s];
+        });
+      (known ? out_.labelled : out_.unlabelled) += 1;
+    }
+  }
+
   /// Seeds are the only nodes that were counted.
   void take_seeds_for_nodes() {
     for (auto& one : out_.classes)
@@ -237,12 +256,40 @@ result<class_census> count_array(const node_type_info& shown,
   return taker.finish();
 }
 
-/// Names of classes, each with its number of nodes; of many, the first ones.
-std::string names_of_first(const std::vector<const class_count*>& classes) {
+/// Counts the labels of a task, which has some.
+result<class_census> count_rows(const edge_task_info& task,
+                                const task_arrays& arrays) {
+  const auto kind = *traits_of(task.kind).labels;
+  census_taker taker{{.class_count = task.class_count,
+                      .class_names = task.class_names,
+                      .labels = kind},
+                     {}};
+  for (auto which : all_splits) {
+    const auto& rows = arrays.splits[static_cast<std::size_t>(which)];
+    if (!rows)
+      continue;
+    label_piece piece;
+    if (traits_of(kind).rows) {
+      piece.rows = {reinterpret_cast<const std::uint8_t*>(rows->labels->data()),
+                    static_cast<std::size_t>(rows->labels->rows())
+                      * traits_of(kind).bytes(task.class_count)};
+    } else {
+      GRAPHMILL_TRY(piece.classes, rows->labels->as<std::int64_t>());
+    }
+    taker.add_rows(which, piece, rows->labels->rows());
+  }
+  auto out = taker.finish();
+  out.task = task.name;
+  return out;
+}
+
+/// Names of classes, each with how often it occurs; of many, the first ones.
+std::string names_of_first(const class_census& census,
+                           const std::vector<const class_count*>& classes) {
   std::string out;
   for (std::size_t i = 0; i < std::min(classes.size(), most_named); ++i)
     out += fmt::format("{}\"{}\" ({})", i == 0 ? "" : ", ", classes[i]->name,
-                       pluralized(classes[i]->nodes, "node"));
+                       pluralized(classes[i]->nodes, census.unit()));
   if (classes.size() > most_named)
     out += fmt::format(" and {} more", classes.size() - most_named);
   return out;
@@ -273,7 +320,7 @@ std::optional<std::string> note_on_alike(const class_census& census) {
     return std::nullopt;
   return fmt::format("{}: classes have names that are almost the same: {}. If "
                      "two are one class, write them alike",
-                     census.title(), names_of_first(alike));
+                     census.title(), names_of_first(census, alike));
 }
 
 std::optional<std::string> note_on_untrained(const class_census& census) {
@@ -285,10 +332,11 @@ std::optional<std::string> note_on_untrained(const class_census& census) {
       without.push_back(&one);
   if (without.empty())
     return std::nullopt;
-  return fmt::format("{}: {} of {} {} have no node in the train split, so that "
+  return fmt::format("{}: {} of {} {} have no {} in the train split, so that "
                      "no model can learn them: {}",
                      census.title(), without.size(), census.classes.size(),
-                     traits_of(census.kind).units, names_of_first(without));
+                     traits_of(census.kind).units, census.unit(),
+                     names_of_first(census, without));
 }
 
 std::optional<std::string> note_on_many(const class_census& census) {
@@ -300,15 +348,20 @@ std::optional<std::string> note_on_many(const class_census& census) {
     return std::nullopt;
   return fmt::format(
     "{}: {} have {} classes. Labels that are numbers are learnt after an "
-    "import with --regression{}; ids are no labels, and --ignore leaves them "
-    "out",
-    census.title(), pluralized(census.labelled, "labelled node"), used,
-    census.set.empty() ? "" : "-set " + census.set);
+    "import with {}; ids are no labels, and --ignore leaves them out",
+    census.title(),
+    pluralized(census.labelled, fmt::format("labelled {}", census.unit())),
+    used,
+    !census.task.empty() ? "--task-kind edge_value"
+    : census.set.empty() ? "--regression"
+                         : "--regression-set " + census.set);
 }
 
 } // namespace
 
 std::string class_census::title() const {
+  if (!task.empty())
+    return "labels of task " + task;
   return set.empty() ? "labels of " + type
                      : fmt::format("label set {} of {}", set, type);
 }
@@ -328,10 +381,18 @@ result<std::vector<class_census>> count_classes_of(const dataset& data) {
                     from));
       out.push_back(std::move(counted));
     }
+  const auto& tasks = data.info().tasks;
+  for (std::size_t t = 0; t < tasks.size(); ++t)
+    if (traits_of(tasks[t].kind).labels) {
+      GRAPHMILL_TRY(out.emplace_back(), count_rows(tasks[t], data.task(t)));
+    }
   return out;
 }
 
 result<class_census> count_classes_of_seeds(const partitioned_graph& graph) {
+  if (const auto* task = chosen_task(graph.info()))
+    return traits_of(task->kind).labels ? count_rows(*task, *graph.task())
+                                        : result<class_census>{class_census{}};
   const auto target = graph.info().target;
   const auto& type = graph.info().node_types[static_cast<std::size_t>(target)];
   std::vector<std::shared_ptr<const shard>> parts;
@@ -366,7 +427,8 @@ std::vector<std::string> notes_on_names(const class_census& census) {
         "{}: \"{}\" is class {} and has {} of {}. If it says that no label is "
         "known, import with --no-label '{}'",
         census.title(), one.name, i, one.nodes,
-        pluralized(census.labelled, "labelled node"), one.name));
+        pluralized(census.labelled, fmt::format("labelled {}", census.unit())),
+        one.name));
   }
   if (census.named)
     if (auto note = note_on_alike(census))
@@ -375,7 +437,8 @@ std::vector<std::string> notes_on_names(const class_census& census) {
     out.push_back(fmt::format(
       "{}: the smallest number is {}, of {}. If it says that no number is "
       "known, import with --no-label {}",
-      census.title(), odd.value, pluralized(odd.nodes, "node"), odd.value));
+      census.title(), odd.value, pluralized(odd.nodes, census.unit()),
+      odd.value));
   return out;
 }
 

@@ -2,6 +2,7 @@
 
 #include "partition/dataset/data_records.hpp"
 #include "partition/dataset/edge_weights.hpp"
+#include "partition/dataset/inspection/early_edges.hpp"
 #include "partition/dataset/inspection/inspect_findings.hpp"
 #include "partition/dataset/inspection/task_findings.hpp"
 #include "partition/dataset/label_sets.hpp"
@@ -202,6 +203,10 @@ void inspector::inspect_edges(edge_type_id type) {
   inspect_weights(type, found.broken.size() == before);
   if (is_part())
     return;
+  if (auto early = count_early_edges(data, type))
+    found.edge_types[type].early = early.value();
+  else
+    found.broken.push_back(std::move(early).error().message);
   find_bad_degrees(arrays.out_degrees, out, found.broken);
   found.edge_types[type].out = summarise_degrees(std::move(out));
   const auto most = found.edge_types[type].in.most;

@@ -67,6 +67,7 @@ struct edge_type_inspection {
   /// in parts.
   std::int64_t self_loops = 0;
   std::int64_t duplicates = 0; ///< Edges with the same ends as an earlier one.
+  std::int64_t early = 0;      ///< `count_early_edges`; not in parts.
   std::optional<weight_summary> weights; ///< If the type has weights.
 };
 
@@ -78,7 +79,15 @@ struct task_inspection {
   /// Rows whose nodes a row of an earlier split joins the other way round, in
   /// the reverse edge type.
   std::int64_t reversed = 0;
+  /// Rows of later splits that training shows the other way round, as an edge
+  /// of their type.
+  std::int64_t shown_back = 0;
   std::int64_t unseen = 0; ///< Nodes of other rows that no training row has.
+  /// Rows of edge types that no training row has.
+  std::int64_t untrained = 0;
+  /// Rows of links whose source has known links to all nodes, and whose
+  /// destination has some from all: no negative is left of them at that end.
+  std::array<std::int64_t, 2> without_others{};
 };
 
 /// The result of an inspection. Types as in `dataset_info`.

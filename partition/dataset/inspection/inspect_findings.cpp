@@ -209,11 +209,10 @@ void find_bad_seeds(const node_type_info& type,
       return false;
     const auto width = type.has_label_rows() ? type.class_count : 1;
     const auto& labels = *arrays.labels;
-    return is_known(
-      type.labels,
-      {reinterpret_cast<const std::uint8_t*>(labels.data()),
-       static_cast<std::size_t>(labels.size()) * size_of(labels.type())},
-      node * static_cast<std::size_t>(width));
+    return is_known(type.labels,
+                    {reinterpret_cast<const std::uint8_t*>(labels.data()),
+                     labels.bytes().size()},
+                    node * static_cast<std::size_t>(width));
   };
   for (auto which : all_splits) {
     const auto& array = arrays.splits[static_cast<std::size_t>(which)];

@@ -28,17 +28,17 @@ using link_ends = std::tuple<edge_type_id, node_id, node_id>;
 /// A node type, and a node of it.
 using entity = std::pair<node_type_id, node_id>;
 
-/// An edge in the list of a destination.
-struct edge_place {
-  node_id source = 0;
-  std::int64_t at = 0; ///< In the list.
+/// The in-edges of a destination.
+struct edge_list {
+  id_span sources;        ///< Of all edges of the folder.
+  std::int64_t first = 0; ///< Where the list begins there.
+  std::int64_t size = 0;
+  edge_id begin = 0; ///< The original id of its first edge.
   /// Edges at the front of the list that are of level 0, and of 0 or 1.
   std::array<std::int64_t, 2> visible{};
 };
 
-/// Finds an edge; nothing if the list of its destination does not have it.
-using edge_finder =
-  std::function<std::optional<edge_place>(edge_type_id, node_id, edge_id)>;
+using list_finder = std::function<edge_list(edge_type_id, node_id)>;
 
 std::array<std::int64_t, 2> visible_in(std::span<const std::int32_t> ends,
                                        std::int64_t destination,
@@ -49,12 +49,13 @@ std::array<std::int64_t, 2> visible_in(std::span<const std::int32_t> ends,
 }
 
 /// Whether a row's edge joins the row's nodes and is hidden as the split wants.
-void compare_edge(const edge_finder& find, const std::string& type_name,
-                  edge_type_id type, std::int64_t row, edge_id edge,
-                  node_id source, node_id destination, split which,
-                  finding& other, finding& seen) {
-  const auto place = find(type, destination, edge);
-  if (!place || place->source != source) {
+void compare_edge(const edge_list& list, const std::string& type_name,
+                  std::int64_t row, edge_id edge, node_id source,
+                  node_id destination, split which, finding& other,
+                  finding& seen) {
+  const auto place = edge - list.begin;
+  if (place < 0 || place >= list.size
+      || list.sources[list.first + place] != source) {
     other.add([&] {
       return fmt::format("row {} is edge {}, which does not join {} and {}",
                          row, edge, source, destination);
@@ -62,7 +63,7 @@ void compare_edge(const edge_finder& find, const std::string& type_name,
     return;
   }
   const auto level = static_cast<std::size_t>(which);
-  if (level != 0 && place->at < place->visible[level - 1])
+  if (level != 0 && place < list.visible[level - 1])
     seen.add([&] {
       return fmt::format("row {} is edge {} of {}, which is shown before its "
                          "split",
@@ -70,19 +71,85 @@ void compare_edge(const edge_finder& find, const std::string& type_name,
     });
 }
 
+/// Calls `visit` with the edge type and the nodes of each row.
+/// @pre `check_rows` holds.
+template <class Visit>
+void each_link(const edge_task_info& task, const task_split_arrays& rows,
+               Visit visit) {
+  const auto* edges = reinterpret_cast<const std::int64_t*>(rows.edges.data());
+  const auto* types =
+    rows.types ? reinterpret_cast<const std::int32_t*>(rows.types->data())
+               : nullptr;
+  for (std::int64_t row = 0; row < rows.edges.rows(); ++row)
+    visit(task.edge_types[static_cast<std::size_t>(types ? types[row] : 0)],
+          edges[2 * row], edges[2 * row + 1]);
+}
+
+/// Rows of later splits that training shows the other way round. Reads only
+/// lists that may have such an edge.
+std::int64_t count_shown_back(const dataset_info& info,
+                              const edge_task_info& task,
+                              const task_arrays& arrays,
+                              const list_finder& find) {
+  // By the list in which the edge back would be: its source, and how many rows
+  // it shows.
+  std::map<std::pair<edge_type_id, node_id>, std::map<node_id, std::int64_t>>
+    back;
+  for (const auto which : {split::validation, split::test})
+    if (const auto& rows = arrays.splits[static_cast<std::size_t>(which)];
+        rows && check_rows(info, task, which, *rows))
+      each_link(
+        task, *rows,
+        [&](edge_type_id type, node_id source, node_id destination) {
+          const auto& about = info.edge_types[static_cast<std::size_t>(type)];
+          if (about.source == about.destination && source != destination)
+            ++back[{type, source}][destination];
+        });
+  std::int64_t shown = 0;
+  for (auto& [at, rows] : back) {
+    const auto list = find(at.first, at.second);
+    // Damage is told elsewhere.
+    const auto visible =
+      std::clamp<std::int64_t>(list.visible[0], 0, list.size);
+    for (auto e = list.first; e < list.first + visible; ++e)
+      if (const auto row = rows.find(list.sources[e]); row != rows.end()) {
+        shown += row->second;
+        rows.erase(row);
+      }
+  }
+  return shown;
+}
+
+/// @param nodes At the destination and at the source of the row.
+void count_without_others(const std::optional<known_arrays>& known,
+                          std::int64_t row,
+                          const std::array<std::int64_t, 2>& nodes,
+                          task_inspection& found) {
+  if (!known)
+    return;
+  const auto* lists =
+    reinterpret_cast<const std::int64_t*>(known->rows.data()) + 2 * row;
+  const auto* begin =
+    reinterpret_cast<const std::int64_t*>(known->indptr.data());
+  for (std::size_t end = 0; end < nodes.size(); ++end)
+    if (begin[lists[end] + 1] - begin[lists[end]] >= nodes[end])
+      ++found.without_others[end];
+}
+
 task_inspection inspect_task(const dataset_info& info,
                              const edge_task_info& task,
-                             const task_arrays& arrays, const edge_finder& find,
+                             const task_arrays& arrays, const list_finder& find,
                              std::vector<std::string>& out) {
   task_inspection found;
   std::map<link_ends, split> first; ///< The first split of each link.
   std::set<entity> trained;
   std::set<entity> unseen;
+  std::set<edge_type_id> trained_types;
   for (auto which : all_splits) {
     const auto& rows = arrays.splits[static_cast<std::size_t>(which)];
     if (!rows)
       continue;
-    if (auto sound = check_rows(info, task, *rows); !sound) {
+    if (auto sound = check_rows(info, task, which, *rows); !sound) {
       out.push_back(std::move(sound).error().message);
       continue;
     }
@@ -100,8 +167,8 @@ task_inspection inspect_task(const dataset_info& info,
       const auto& about = info.edge_types[static_cast<std::size_t>(type)];
       const auto source = edges[2 * row];
       const auto destination = edges[2 * row + 1];
-      compare_edge(find, info.edge_type_name(type), type, row, ids[row], source,
-                   destination, which, other, seen);
+      compare_edge(find(type, destination), info.edge_type_name(type), row,
+                   ids[row], source, destination, which, other, seen);
       const link_ends link{type, source, destination};
       const auto [at, fresh] = first.try_emplace(link, which);
       if (!fresh)
@@ -123,35 +190,43 @@ task_inspection inspect_task(const dataset_info& info,
           trained.insert(one);
         else if (!trained.contains(one))
           unseen.insert(one);
+      if (which == split::train)
+        trained_types.insert(type);
+      else if (!trained_types.contains(type))
+        ++found.untrained;
+      count_without_others(
+        rows->known, row,
+        {info.node_types[static_cast<std::size_t>(about.destination)].count,
+         info.node_types[static_cast<std::size_t>(about.source)].count},
+        found);
     }
     other.report(rows->ids, out);
     seen.report(rows->ids, out);
   }
   found.unseen = std::ssize(unseen);
+  found.shown_back = count_shown_back(info, task, arrays, find);
   return found;
 }
 
-/// Of edges in the folder of a whole dataset.
-std::optional<edge_place> place_in(const dataset& data, edge_type_id type,
-                                   node_id destination, edge_id edge) {
+/// In the folder of a whole dataset.
+edge_list list_in(const dataset& data, edge_type_id type, node_id destination) {
   const auto& arrays = data.edges(type);
   const auto* begin =
     reinterpret_cast<const std::int64_t*>(arrays.indptr.data()) + destination;
-  if (edge < begin[0] || edge >= begin[1])
-    return std::nullopt;
-  const id_span sources{arrays.indices.data(), arrays.indices.size(),
-                        arrays.indices.type() == dtype::int64};
   std::span<const std::int32_t> ends;
   if (arrays.visible)
     ends = {reinterpret_cast<const std::int32_t*>(arrays.visible->data()),
             static_cast<std::size_t>(arrays.visible->size())};
-  return edge_place{sources[edge], edge - begin[0],
-                    visible_in(ends, destination, begin[1] - begin[0])};
+  return {{arrays.indices.data(), arrays.indices.size(),
+           arrays.indices.type() == dtype::int64},
+          begin[0],
+          begin[1] - begin[0],
+          begin[0],
+          visible_in(ends, destination, begin[1] - begin[0])};
 }
 
-/// Of edges in a part that owns their destination.
-std::optional<edge_place> place_in(const shard& part, edge_type_id type,
-                                   node_id destination, edge_id edge) {
+/// In the part that owns the destination.
+edge_list list_in(const shard& part, edge_type_id type, node_id destination) {
   const auto& info = part.info();
   const auto& of = part.edges(type);
   const auto local =
@@ -160,12 +235,9 @@ std::optional<edge_place> place_in(const shard& part, edge_type_id type,
         .begin;
   const auto row = static_cast<std::size_t>(local);
   const auto size = of.indptr[row + 1] - of.indptr[row];
-  const auto begin =
-    of.original_begin.empty() ? of.indptr[row] : of.original_begin[row];
-  if (edge < begin || edge - begin >= size)
-    return std::nullopt;
-  return edge_place{of.indices[of.indptr[row] + edge - begin], edge - begin,
-                    visible_in(of.visible, local, size)};
+  return {of.indices, of.indptr[row], size,
+          of.original_begin.empty() ? of.indptr[row] : of.original_begin[row],
+          visible_in(of.visible, local, size)};
 }
 
 /// Whether a map from global to original ids is the inverse of another one.
@@ -233,9 +305,10 @@ void find_bad_times(const npy_array& times, const npy_array& indptr,
           && !std::is_sorted(of + begin[d] + cuts[level],
                              of + begin[d] + cuts[level + 1]))
         bad.add([&] {
-          return fmt::format("the times of the in-edges of node {} do not ascend "
-                             "within level {}",
-                             d, level);
+          return fmt::format(
+            "the times of the in-edges of node {} do not ascend "
+            "within level {}",
+            d, level);
         });
   }
   bad.report(times, out);
@@ -246,10 +319,33 @@ task_inspection inspect_task(const dataset& data, std::size_t which_task,
   const auto& info = data.info();
   return inspect_task(
     info, info.tasks[which_task], data.task(which_task),
-    [&data](edge_type_id type, node_id destination, edge_id edge) {
-      return place_in(data, type, destination, edge);
+    [&data](edge_type_id type, node_id destination) {
+      return list_in(data, type, destination);
     },
     out);
+}
+
+std::vector<std::string> notes_on_tasks(const dataset& data) {
+  const auto& info = data.info();
+  std::vector<std::string> out;
+  for (std::size_t t = 0; t < info.tasks.size(); ++t) {
+    const auto& task = info.tasks[t];
+    // With times, what was before a link may tell of it.
+    if (!traits_of(task.kind).negatives || task.timed)
+      continue;
+    const auto shown = count_shown_back(
+      info, task, data.task(t), [&data](edge_type_id type, node_id node) {
+        return list_in(data, type, node);
+      });
+    if (shown > 0)
+      out.push_back(fmt::format(
+        "task {}: training shows the other direction of {} of {} held-out "
+        "links. If links have no direction, that tells the answer. Give each "
+        "pair once and --undirected, or use --by pair, or give both "
+        "directions of a pair one split.",
+        task.name, shown, task.split_counts[1] + task.split_counts[2]));
+  }
+  return out;
 }
 
 result<std::vector<task_inspection>>
@@ -260,11 +356,11 @@ inspect_tasks(const fs::path& folder, const partitioned_graph& graph,
   for (part_id p = 0; p < graph.part_count() && !info.tasks.empty(); ++p) {
     GRAPHMILL_TRY(parts.emplace_back(), graph.open_shard(p));
   }
-  const auto find = [&](edge_type_id type, node_id destination, edge_id edge) {
+  const auto find = [&](edge_type_id type, node_id destination) {
     const auto to = info.edge_types[static_cast<std::size_t>(type)].destination;
-    return place_in(
+    return list_in(
       *parts[static_cast<std::size_t>(graph.owner(to, destination))], type,
-      destination, edge);
+      destination);
   };
   std::vector<task_inspection> found;
   for (const auto& task : info.tasks) {

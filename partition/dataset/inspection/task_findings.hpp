@@ -19,8 +19,13 @@ namespace graphmill {
 task_inspection inspect_task(const dataset& data, std::size_t task,
                              std::vector<std::string>& out);
 
-/// The same of the tasks of a partitioned dataset, with its edges in all parts.
-/// Fails if a part or a file cannot be read.
+/// Sentences on link tasks whose held-out links training shows the other way
+/// round.
+/// @pre `data` is sound, as behind an import.
+std::vector<std::string> notes_on_tasks(const dataset& data);
+
+/// `inspect_task` of the tasks of a partitioned dataset, with its edges in all
+/// parts. Fails if a part or a file cannot be read.
 result<std::vector<task_inspection>>
 inspect_tasks(const std::filesystem::path& folder,
               const partitioned_graph& graph, std::vector<std::string>& out);

@@ -117,9 +117,8 @@ result<feature_meanings> read_feature_meanings(const fs::path& dataset,
     return ok();
   };
   for (node_type_id t = 0; t < std::ssize(info.node_types); ++t)
-    GRAPHMILL_TRYV(
-      read_one(node_folder(dataset, info, t),
-               info.node_types[static_cast<std::size_t>(t)].name));
+    GRAPHMILL_TRYV(read_one(node_folder(dataset, info, t),
+                            info.node_types[static_cast<std::size_t>(t)].name));
   for (edge_type_id e = 0; e < std::ssize(info.edge_types); ++e)
     GRAPHMILL_TRYV(
       read_one(edge_folder(dataset, info, e), info.edge_type_name(e)));

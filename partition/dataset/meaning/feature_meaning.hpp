@@ -14,8 +14,8 @@
 namespace graphmill {
 
 /// What the features of a node or edge type are, as far as the import that made
-/// them knows. The same numbers mean the same in two datasets only if this is the
-/// same. It is kept beside them, in `features.json`, is no part of the
+/// them knows. The same numbers mean the same in two datasets only if this is
+/// the same. It is kept beside them, in `features.json`, is no part of the
 /// dataset's digest, and whoever makes a dataset by hand may leave it out. Of a
 /// dataset that is cut into parts, one such file beside partitions.json has all
 /// of it, by type.

@@ -41,6 +41,17 @@ result<npy_array> npy_array::open_as(const fs::path& path, bool any) {
   return array;
 }
 
+std::vector<std::int64_t> npy_array::row_shape() const {
+  return {shape_.begin() + (shape_.empty() ? 0 : 1), shape_.end()};
+}
+
+std::size_t npy_array::row_bytes() const {
+  auto bytes = size_of(type_);
+  for (const auto extent : row_shape())
+    bytes *= static_cast<std::size_t>(extent);
+  return bytes;
+}
+
 result<void> npy_array::expect_type(dtype wanted) const {
   if (type_ != wanted)
     return fail(ec::invalid_data, "{} holds {}; {} expected", path_.string(),

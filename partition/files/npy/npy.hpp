@@ -83,6 +83,13 @@ public:
   std::int64_t rows() const { return shape_.empty() ? 1 : shape_[0]; }
   std::int64_t size() const { return size_; } ///< Elements in all.
   const std::byte* data() const { return data_; }
+  /// The elements as they lie there.
+  std::span<const std::byte> bytes() const {
+    return {data_, static_cast<std::size_t>(size_) * size_of(type_)};
+  }
+  /// The shape without its first extent, and the bytes of that many elements.
+  std::vector<std::int64_t> row_shape() const;
+  std::size_t row_bytes() const;
   /// Whether the elements lie column by column (Fortran order).
   bool columns_first() const { return columns_first_; }
   const std::filesystem::path& path() const { return path_; }

@@ -51,7 +51,7 @@ enum class csv_role : std::uint8_t {
   time, ///< For a split by time.
   node_time,
   feature,
-  task_label, ///< Of edges, for a task, as the next four.
+  task_label, ///< Of edges, for tasks, as the next four.
   task_split,
   task_time,
   task_weight,    ///< How much the row counts in the loss.
@@ -67,6 +67,12 @@ struct csv_choice {
   /// edge type (or its middle name) or file name alone.
   std::string column;
   bool if_there = false; ///< A table may lack the column.
+  /// The task of edges that has the column; empty: all that say nothing of
+  /// their own.
+  std::string task{};
+  /// The place in a columns file, or the dataset, that says so; empty: the
+  /// option of the role.
+  std::string where{};
 };
 
 /// What a columns file says about the features of a table.
@@ -160,7 +166,7 @@ struct csv_import_options {
   /// rejected_rows.csv in the dataset; one more makes the import fail.
   std::int64_t skip_bad_rows = 0;
   unknown_nodes unknown = unknown_nodes::error;
-  /// Files of edge lists whose edges are all of one split of the task.
+  /// Files of edge lists whose edges are all of one split of their tasks.
   std::vector<std::pair<std::string, split>> task_files{};
   /// Of numbers in columns of times of nodes and edges.
   time_unit times = time_unit::automatic;
@@ -187,8 +193,8 @@ struct additions_folders {
   /// A dataset of the new nodes alone, with `ids.txt`; splits count from the
   /// first new node of a type.
   std::filesystem::path nodes;
-  /// A dataset of the new edges alone. The new nodes of a type follow those that
-  /// were there.
+  /// A dataset of the new edges alone. The new nodes of a type follow those
+  /// that were there.
   std::filesystem::path edges;
 };
 

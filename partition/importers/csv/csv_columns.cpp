@@ -6,6 +6,8 @@
 #include "partition/importers/csv/csv_ends.hpp"
 #include "partition/importers/csv/csv_names.hpp"
 #include "partition/importers/csv/csv_roles.hpp"
+#include "partition/importers/csv/csv_tables.hpp"
+#include "partition/importers/csv/csv_task_choices.hpp"
 
 #include <algorithm>
 #include <string_view>
@@ -52,6 +54,13 @@ const char* look_of(csv_role role) {
   return role == csv_role::label   ? "labels"
          : role == csv_role::split ? "splits"
                                    : "the mask of a split";
+}
+
+std::string cannot_be_both(const csv_layout& layout, std::size_t column,
+                           csv_role one, csv_role other) {
+  return fmt::format("column {} cannot be both {} and {}",
+                     column_text(layout, column), flag_of(one).substr(2),
+                     flag_of(other).substr(2));
 }
 
 /// A row that begins like a comment may be one.
@@ -105,18 +114,19 @@ csv_chooser::csv_chooser(const csv_import_options& options)
     return std::ranges::any_of(options.edges, named)
            || std::ranges::any_of(options.nodes, named);
   };
-  const auto add = [&](csv_role role, const std::string& text, bool if_there) {
+  const auto add = [&](const csv_choice& from) {
+    const auto& text = from.column;
     const auto equals = text.find('=');
     const auto table = text.substr(0, equals);
-    if (equals != std::string::npos && is_table(table))
-      choices_.push_back({role, table, text.substr(equals + 1), if_there});
-    else
-      choices_.push_back({role, {}, text, if_there});
+    const auto named = equals != std::string::npos && is_table(table);
+    choices_.push_back({from.role, named ? table : std::string{},
+                        named ? text.substr(equals + 1) : text, from.if_there,
+                        from.task, from.where});
   };
   for (const auto& choice : options.choices)
-    add(choice.role, choice.column, choice.if_there);
+    add(choice);
   for (const auto& text : options.ignore)
-    add(csv_role::ignore, text, false);
+    add({csv_role::ignore, text});
   used_.resize(choices_.size());
 }
 
@@ -263,10 +273,22 @@ csv_chooser::names_chosen_for(const csv_table& table) const {
   return names;
 }
 
+std::string csv_chooser::text_of(const choice& choice) {
+  if (!choice.where.empty())
+    return fmt::format("{}: column \"{}\"{}{}", choice.where, choice.column,
+                       choice.table.empty() ? "" : " of ", choice.table);
+  return fmt::format("{} {}{}{}{}{}", flag_of(choice.role), choice.task,
+                     choice.task.empty() ? "" : "=", choice.table,
+                     choice.table.empty() ? "" : "=", choice.column);
+}
+
 result<column_roles> csv_chooser::apply(const csv_table& table,
                                         const csv_reader& rows,
-                                        const csv_layout& layout, bool edges) {
+                                        csv_layout& layout, bool edges) {
   column_roles roles(layout.count());
+  for (const auto& task : options_.changes.tasks)
+    if (edges)
+      layout.tasks.push_back({.name = name_of(task)});
   for (std::size_t c = 0; c < choices_.size(); ++c) {
     const auto& choice = choices_[c];
     const auto named = !choice.table.empty();
@@ -274,7 +296,7 @@ result<column_roles> csv_chooser::apply(const csv_table& table,
       continue;
     if (!is_for(choice.role, edges))
       return rows.wrong(fmt::format(
-        "{} {}={}: {}", flag_of(choice.role), choice.table, choice.column,
+        "{}: {}", text_of(choice),
         not_for(choice.role, edges,
                 edges ? "this is an edge list" : "this is a node table")));
     if (ignores_others(choice)) {
@@ -289,19 +311,48 @@ result<column_roles> csv_chooser::apply(const csv_table& table,
     const auto column = find_column(layout, choice.column);
     if (!column && (!named || choice.if_there))
       continue;
-    if (!column)
-      return rows.wrong(
-        fmt::format("{} {}={}: there is no such column; there are {}",
-                    flag_of(choice.role), choice.table, choice.column,
-                    columns_text(layout, all_columns(layout))));
-    used_[c] = true;
-    if (roles[*column] && *roles[*column] != choice.role)
+    if (!column) {
+      const auto near = closest(choice.column, layout.names);
       return rows.wrong(fmt::format(
-        "column {} cannot be both {} and {}", column_text(layout, *column),
-        flag_of(*roles[*column]).substr(2), flag_of(choice.role).substr(2)));
+        "{}: there is no such column; {}", text_of(choice),
+        near.empty() ? "there are " + columns_text(layout, all_columns(layout))
+                     : fmt::format("did you mean \"{}\"?", near)));
+    }
+    used_[c] = true;
+    const auto of_task = task_column(choice.role) != nullptr;
+    if (of_task)
+      GRAPHMILL_TRYV(set_task_columns(choice, *column, rows, layout));
+    // Tasks may share a column.
+    if (roles[*column] && *roles[*column] != choice.role
+        && !(of_task && task_column(*roles[*column])))
+      return rows.wrong(
+        cannot_be_both(layout, *column, *roles[*column], choice.role));
     roles[*column] = choice.role;
   }
   return roles;
+}
+
+result<void> csv_chooser::set_task_columns(const choice& choice,
+                                           std::size_t column,
+                                           const csv_reader& rows,
+                                           csv_layout& layout) const {
+  const auto& tasks = options_.changes.tasks;
+  for (std::size_t t = 0; t < tasks.size(); ++t) {
+    if (!takes_choice(options_, tasks[t], choice.role, choice.task))
+      continue;
+    auto& columns = layout.tasks[t];
+    for (const auto role : task_roles)
+      if (role != choice.role && columns.*task_column(role) == column)
+        return rows.wrong(cannot_be_both(layout, column, role, choice.role));
+    auto& place = columns.*task_column(choice.role);
+    if (place && *place != column)
+      return rows.wrong(
+        fmt::format("columns {} and {} are both {} of the task {}; choose one",
+                    column_text(layout, *place), column_text(layout, column),
+                    flag_of(choice.role), columns.name));
+    place = column;
+  }
+  return ok();
 }
 
 std::string csv_chooser::choices_missed(const csv_layout& layout,
@@ -342,6 +393,7 @@ result<csv_layout> csv_chooser::edge_columns(const csv_table& table,
                       "out");
   if (!there) {
     tell_note(options_.on_note, "{}: is empty", table.file.filename().string());
+    empty_.push_back(table.file.string());
     return csv_layout{};
   }
   const auto first = trimmed_fields(rows);
@@ -365,7 +417,7 @@ result<csv_layout> csv_chooser::edge_columns(const csv_table& table,
   }
   GRAPHMILL_TRYV(fill_in(layout, roles, rows));
   tell_note(options_.on_note, "{}", layout_text(table, layout));
-  if (header && two_end_types(table)[0].empty()
+  if (header && table.type == usual_edge_type
       && !edge_role_of(layout.names[*layout.source])
       && !edge_role_of(layout.names[*layout.destination]))
     tell_note(options_.on_note,
@@ -374,7 +426,7 @@ result<csv_layout> csv_chooser::edge_columns(const csv_table& table,
               "SOURCE__NAME__DESTINATION={0}",
               table.file.filename().string(), layout.names[*layout.source],
               layout.names[*layout.destination],
-              table.type.substr(0, table.type.find("__")));
+              usual_edge_type.substr(0, usual_edge_type.find("__")));
   return layout;
 }
 
@@ -449,11 +501,17 @@ std::string csv_chooser::columns_meant(const std::string& column) const {
 
 result<void> csv_chooser::expect_all_used() const {
   for (std::size_t c = 0; c < choices_.size(); ++c) {
-    const auto& [role, table, column, if_there] = choices_[c];
-    if (used_[c] || if_there)
+    const auto& choice = choices_[c];
+    const auto& role = choice.role;
+    const auto& column = choice.column;
+    if (used_[c] || choice.if_there)
       continue;
-    const auto flag = fmt::format("{} {}{}{}", flag_of(role), table,
-                                  table.empty() ? "" : "=", column);
+    const auto flag = text_of(choice);
+    if (!empty_.empty() && is_for(role, true))
+      return fail(ec::invalid_data,
+                  "{}: no table has such a column, and {} is empty: give it a "
+                  "header at least, or leave it out",
+                  flag, empty_.front());
     for (const auto edges : {true, false})
       if (!is_for(role, edges) && has_seen(column, edges))
         return fail(

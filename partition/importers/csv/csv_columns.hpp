@@ -41,6 +41,8 @@ private:
     std::string table; ///< Empty: of every table that may have such a column.
     std::string column;
     bool if_there = false;
+    std::string task{};  ///< Empty: not named.
+    std::string where{}; ///< As in `csv_choice`.
   };
   struct seen_column {
     std::string name;
@@ -48,7 +50,11 @@ private:
   };
 
   result<column_roles> apply(const csv_table& table, const csv_reader& rows,
-                             const csv_layout& layout, bool edges);
+                             csv_layout& layout, bool edges);
+  /// Gives tasks the column of a choice.
+  result<void> set_task_columns(const choice& choice, std::size_t column,
+                                const csv_reader& rows,
+                                csv_layout& layout) const;
   result<bool> edge_header(const csv_table& table, const csv_reader& rows,
                            const std::vector<std::vector<std::string>>& first,
                            const node_test& is_node) const;
@@ -64,6 +70,8 @@ private:
   result<void> expect_header(const csv_table& table, const csv_reader& rows,
                              const csv_layout& layout,
                              const column_roles& roles) const;
+  /// What the user has said, or what stands for it.
+  static std::string text_of(const choice& choice);
   /// Names, not numbers, that choices give to columns of an edge list.
   std::vector<std::string> names_chosen_for(const csv_table& table) const;
   static bool ignores_others(const choice& choice);
@@ -82,8 +90,9 @@ private:
 
   const csv_import_options& options_;
   std::vector<choice> choices_;
-  std::vector<bool> used_;          ///< [choices]
-  std::vector<seen_column> seen_{}; ///< Of all tables so far.
+  std::vector<bool> used_;           ///< [choices]
+  std::vector<seen_column> seen_{};  ///< Of all tables so far.
+  std::vector<std::string> empty_{}; ///< Edge lists without a row.
 };
 
 } // namespace graphmill

@@ -4,6 +4,7 @@
 #include "messages/base/printable.hpp"
 #include "messages/words/number_text.hpp"
 #include "partition/dataset/edge_weights.hpp"
+#include "partition/importers/csv/near_ids.hpp"
 #include "partition/importers/exact_number.hpp"
 
 #include <algorithm>
@@ -14,6 +15,11 @@ namespace graphmill {
 namespace {
 
 constexpr std::size_t most_bytes_of_dropped = 200;
+
+/// Of so many ids that are not there, one is looked for that looks the same,
+/// among so many at the most: each takes a look at all.
+constexpr std::int64_t most_looked_for = 3;
+constexpr node_id most_looked_at = 5'000'000;
 
 /// The weight of an edge in a file that has weights.
 /// @param decimal_comma Whether one stands before a fraction.
@@ -29,9 +35,9 @@ result<float> weight_in(const csv_edge& edge, const csv_reader& rows,
   }
   const auto value = number_from<double>(text);
   if (!value)
-    return rows.wrong(fmt::format(
-      "the weight \"{}\" is no number{}", edge.weight,
-      !decimal_comma && text.find(',') != text.npos ? decimal_comma_hint : ""));
+    return rows.wrong(
+      fmt::format("the weight \"{}\" is no number{}", edge.weight,
+                  number_hint(edge.weight, decimal_comma ? "" : decimal_flag)));
   if (is_rounded_integer(text))
     return rows.wrong(
       fmt::format("the weight is {}; write it with a point if it may be "
@@ -46,8 +52,7 @@ result<float> weight_in(const csv_edge& edge, const csv_reader& rows,
 
 } // namespace
 
-result<std::int64_t> csv_time_in(std::string_view text,
-                                 time_text_reader& times,
+result<std::int64_t> csv_time_in(std::string_view text, time_text_reader& times,
                                  const csv_reader& rows, bool decimal_comma) {
   std::string with_point{text};
   if (decimal_comma && text.find(':') == text.npos) {
@@ -79,16 +84,27 @@ csv_edge_reader::ends(const csv_edge& edge) const {
 /// Whether the end that was not found makes the edge one to be dropped.
 bool csv_edge_reader::is_to_drop(const end& of) const {
   return unknown_ == unknown_nodes::drop
-         && (of.id.text.empty() || (of.nodes.has_table() && is_csv_id(of.id.text)));
+         && (of.id.text.empty()
+             || (of.nodes.has_table() && is_csv_id(of.id.text)));
+}
+
+std::string csv_edge_reader::near_hint(const end& of) {
+  if (of.id.text.empty() || of.nodes.ids.size() > most_looked_at
+      || ++looked_for_ > most_looked_for)
+    return {};
+  return near_id_hint(of.nodes.ids, of.id.text);
 }
 
 void csv_edge_reader::count_dropped(const end& of, const csv_reader& rows) {
   ++(of.id.text.empty() ? without_end_ : to_unknown_);
-  if (first_dropped_.empty())
-    first_dropped_ = shortened(
-      printable(fmt::format("{}:{}: {} \"{}\"", rows.path().filename().string(),
-                            rows.line(), of.name, of.id.text)),
-      most_bytes_of_dropped);
+  if (!first_dropped_.empty())
+    return;
+  const auto hint = near_hint(of);
+  first_dropped_ = shortened(
+    printable(fmt::format("{}:{}: {} \"{}\"{}", rows.path().filename().string(),
+                          rows.line(), of.name, of.id.text,
+                          hint.empty() ? "" : " is not in the table" + hint)),
+    most_bytes_of_dropped);
 }
 
 /// @param ids_are_known Also of types without a table.
@@ -117,9 +133,10 @@ csv_edge_reader::values(const csv_edge& edge, csv_rows& rows,
     if (is_added && ids_are_known)
       continue; // It was rejected when ids were read.
     GRAPHMILL_TRYV(rows.reject(
-      of.column, sound ? fmt::format("{} \"{}\" is not in the table of {}",
-                                     of.name, of.id.text, of.nodes.name)
-                       : "an id is empty or has a line break"));
+      of.column,
+      sound ? fmt::format("{} \"{}\" is not in the table of {}{}", of.name,
+                          of.id.text, of.nodes.name, near_hint(of))
+            : "an id is empty or has a line break"));
   }
   if (const auto column = file_.layout.weight) {
     const auto weight = weight_in(edge, rows.reader(), decimal_commas_);
@@ -158,10 +175,11 @@ bool csv_edge_reader::drops(const csv_edge& edge) const {
             });
 }
 
-void csv_edge_reader::note_times(const note_callback& on_note) const {
+result<void> csv_edge_reader::note_times(const note_callback& on_note) const {
   if (const auto told = times_.told(); !told.empty())
     tell_note(on_note, "{}: times of edges are {}",
               file_.table.file.filename().string(), told);
+  return times_.check_unit();
 }
 
 void csv_edge_reader::note_dropped(const note_callback& on_note) const {

@@ -21,13 +21,12 @@ namespace graphmill {
 struct csv_edge_values {
   node_id source = 0;
   node_id destination = 0;
-  std::optional<float> weight; ///< Of a table that has weights.
+  std::optional<float> weight;        ///< Of a table that has weights.
   std::optional<std::int64_t> time{}; ///< Likewise; in ticks.
 };
 
 /// A time in a cell. @param decimal_comma Whether one stands before a fraction.
-result<std::int64_t> csv_time_in(std::string_view text,
-                                 time_text_reader& times,
+result<std::int64_t> csv_time_in(std::string_view text, time_text_reader& times,
                                  const csv_reader& rows, bool decimal_comma);
 
 /// Makes numbers of the rows of one edge list: rejects rows that are wrong, and
@@ -52,8 +51,8 @@ public:
   /// Whether the edge is one to be dropped, without counting it.
   bool drops(const csv_edge& edge) const;
 
-  /// Says what times were taken for.
-  void note_times(const note_callback& on_note) const;
+  /// Says what times were taken for. Fails if they are of another unit.
+  result<void> note_times(const note_callback& on_note) const;
 
   /// Says how many edges were dropped, and which one was the first.
   void note_dropped(const note_callback& on_note) const;
@@ -68,6 +67,7 @@ private:
 
   std::array<end, 2> ends(const csv_edge& edge) const;
   bool is_to_drop(const end& of) const;
+  std::string near_hint(const end& of);
   void count_dropped(const end& of, const csv_reader& rows);
   result<std::optional<csv_edge_values>>
   values(const csv_edge& edge, csv_rows& rows, bool ids_are_known);
@@ -81,6 +81,7 @@ private:
   std::int64_t without_end_ = 0;
   std::int64_t to_unknown_ = 0;
   std::string first_dropped_;
+  std::int64_t looked_for_ = 0; ///< Ids like those that are not there.
 };
 
 } // namespace graphmill

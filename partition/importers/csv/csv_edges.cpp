@@ -20,12 +20,7 @@ result<void> for_each_csv_edge(const csv_table& table, const csv_layout& layout,
         std::pair{&csv_edge::destination, layout.destination},
         std::pair{&csv_edge::relation, layout.relation},
         std::pair{&csv_edge::weight, layout.weight},
-        std::pair{&csv_edge::edge_time, layout.edge_time},
-        std::pair{&csv_edge::task_label, layout.task_label},
-        std::pair{&csv_edge::task_split, layout.task_split},
-        std::pair{&csv_edge::task_time, layout.task_time},
-        std::pair{&csv_edge::task_weight, layout.task_weight},
-        std::pair{&csv_edge::task_negatives, layout.task_negatives}})
+        std::pair{&csv_edge::edge_time, layout.edge_time}})
     if (column)
       cells.emplace_back(cell, *column);
   GRAPHMILL_TRY(auto rows, csv_rows::open(table, layout, separator, errors));

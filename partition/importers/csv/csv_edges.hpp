@@ -16,13 +16,8 @@ struct csv_edge {
   std::string_view source;
   std::string_view destination;
   std::string_view relation; ///< Empty without such a column.
-  std::string_view weight;   ///< Likewise, and so the rest.
+  std::string_view weight;   ///< Likewise, and so the next.
   std::string_view edge_time{};
-  std::string_view task_label{};
-  std::string_view task_split{};
-  std::string_view task_time{};
-  std::string_view task_weight{};
-  std::string_view task_negatives{};
 };
 
 /// Is given an edge and the rows that it is one of, to reject it.

@@ -105,8 +105,11 @@ result<void> expect_no_answer(const csv_layout& layout, std::size_t column,
   const auto is_of_set = [column](const csv_set_columns& set) {
     return set.label == column || set.split == column;
   };
+  const auto is_of_task = [column](const csv_task_columns& task) {
+    return task.label == column || task.split == column;
+  };
   if (layout.label != column && layout.split != column
-      && layout.task_label != column && layout.task_split != column
+      && std::ranges::none_of(layout.tasks, is_of_task)
       && std::ranges::find(layout.masks, std::optional{column})
            == layout.masks.end()
       && std::ranges::none_of(layout.label_sets, is_of_set))

@@ -37,8 +37,7 @@ bool is_csv_node_type(const csv_import_options& options, std::string_view name);
 /// How the options scale features of a node type or edge list. Of lists only
 /// what speaks of them counts, by their type or its middle name, unless a node
 /// type is called so.
-row_norm csv_norm_of(const csv_table& table,
-                     const csv_import_options& options);
+row_norm csv_norm_of(const csv_table& table, const csv_import_options& options);
 
 /// Finds out how the columns of a table become features: as those of the
 /// dataset that it is to be like, as a columns file says, or else each by

@@ -4,6 +4,7 @@
 #include "partition/importers/csv/csv_edge_features.hpp"
 #include "partition/importers/csv/csv_edge_reader.hpp"
 #include "partition/importers/csv/csv_edges.hpp"
+#include "partition/importers/csv/csv_equal_rows.hpp"
 #include "partition/importers/csv/csv_tasks.hpp"
 
 #include <algorithm>
@@ -31,20 +32,6 @@ void drop_repeated(std::vector<edge_in_row>& edges, std::vector<bool>& rows) {
       rows[std::get<3>(edges[i])] = false;
 }
 
-/// Whether a task has edges of a list, as far as names tell.
-bool is_of_task(const edge_task_request& task, const csv_graph& graph,
-                const csv_edge_file& file) {
-  const auto has_name = [&](const std::string& middle) {
-    const auto whole =
-      fmt::format("{}__{}__{}", graph.nodes[file.source].name, middle,
-                  graph.nodes[file.destination].name);
-    return std::ranges::any_of(task.edge_types, [&](const std::string& name) {
-      return name == middle || name == whole;
-    });
-  };
-  return task.edge_types.empty() || std::ranges::any_of(file.names, has_name);
-}
-
 bool has_any(const std::vector<bool>& rows) {
   return std::ranges::find(rows, true) != rows.end();
 }
@@ -57,15 +44,16 @@ public:
                std::span<const edge_rules> rules, row_errors& errors)
     : graph_(graph), file_(file), options_(options), rules_(rules),
       errors_(errors), reader_(graph, file, options),
-      features_(file.table, file.layout, file.features) {}
+      features_(file.table, file.layout, file.features),
+      equal_(options, file.layout) {}
 
   /// @param of_training Whether only training edges count.
   result<std::vector<bool>> find(bool of_training) {
-    GRAPHMILL_TRYV(for_each_csv_edge(
-      file_.table, file_.layout, options_.separator, errors_,
-      [&](const csv_edge& edge, csv_rows& rows) {
-        return add(edge, rows, of_training);
-      }));
+    GRAPHMILL_TRYV(for_each_csv_edge(file_.table, file_.layout,
+                                     options_.separator, errors_,
+                                     [&](const csv_edge& edge, csv_rows& rows) {
+                                       return add(edge, rows, of_training);
+                                     }));
     // The first of equal edges stays, whichever of them trains.
     drop_repeated(edges_, rows_);
     for (std::size_t row = 0; row < others_.size(); ++row)
@@ -79,17 +67,34 @@ private:
     GRAPHMILL_TRY(const auto found, ends_of(edge, rows));
     auto trains = true;
     if (of_training) {
-      const auto told = task_split_in(options_, file_, edge, rows);
-      trains = told && told.value() == split::train;
+      trains = is_of_training(rows);
     }
     if (!rows.is_sound() && errors_.skips())
       return ok(); // The next pass does not see it.
     const auto row = rows_.size();
-    rows_.push_back(found.has_value());
+    const auto stays = found && !equal_.repeats(rows);
+    rows_.push_back(stays);
     others_.push_back(!trains);
-    if (found)
+    if (stays)
+      equal_.keep();
+    if (stays)
       note_edge(edge, found->first, found->second, row);
     return ok();
+  }
+
+  /// Whether a task trains on the edge of the row, and none holds it out.
+  bool is_of_training(const csv_rows& rows) const {
+    auto trains = false;
+    const auto& tasks = options_.changes.tasks;
+    for (std::size_t t = 0; t < tasks.size(); ++t) {
+      if (!is_of_task(tasks[t], graph_, file_))
+        continue;
+      const auto told = task_split_in(options_, file_, t, rows);
+      if (!told || (told.value() && *told.value() != split::train))
+        return false;
+      trains = trains || told.value();
+    }
+    return trains;
   }
 
   /// Nothing if the row becomes no edge. Where rows with errors are left out,
@@ -142,6 +147,7 @@ private:
   row_errors& errors_;
   csv_edge_reader reader_;
   csv_edge_features features_;
+  csv_equal_rows equal_;
   std::vector<bool> rows_;   ///< Which become edges.
   std::vector<bool> others_; ///< Which are not to count, edges or not.
   std::vector<edge_in_row> edges_;
@@ -149,19 +155,24 @@ private:
 
 } // namespace
 
-result<std::vector<bool>>
-fitted_edges(const csv_graph& graph, csv_edge_file& file,
-             const csv_import_options& options,
-             std::span<const edge_rules> rules, row_errors& errors) {
-  const auto& task = options.changes.task;
-  const auto of_task = task && is_of_task(*task, graph, file);
-  if (options.fit_on_training && of_task && task->split)
-    return fail(ec::invalid_argument,
-                "--fit train: features of {} are fitted before --split-edges "
-                "chooses which edges train; say the splits in the source "
-                "(--task-split COLUMN), or --fit all",
-                file.table.file.string());
-  const auto told = of_task && says_task_split(options, file);
+result<std::vector<bool>> fitted_edges(const csv_graph& graph,
+                                       csv_edge_file& file,
+                                       const csv_import_options& options,
+                                       std::span<const edge_rules> rules,
+                                       row_errors& errors) {
+  auto told = false;
+  const auto& tasks = options.changes.tasks;
+  for (std::size_t t = 0; t < tasks.size(); ++t) {
+    if (!is_of_task(tasks[t], graph, file))
+      continue;
+    if (options.fit_on_training && tasks[t].split)
+      return fail(ec::invalid_argument,
+                  "--fit train: features of {} are fitted before --split-edges "
+                  "chooses which edges train; say the splits in the source "
+                  "(--task-split COLUMN), or --fit all",
+                  file.table.file.string());
+    told = told || says_task_split(options, file, t);
+  }
   if (options.fit_on_training && told) {
     row_outcomes training{graph, file, options, rules, errors};
     GRAPHMILL_TRY(auto rows, training.find(true));

@@ -18,9 +18,10 @@ namespace graphmill {
 /// that only a split to come chooses. Notes if there are none.
 /// @param rules Of the edge types of the list.
 /// @returns empty: all rows. After errors in rows it may be anything.
-result<std::vector<bool>>
-fitted_edges(const csv_graph& graph, csv_edge_file& file,
-             const csv_import_options& options,
-             std::span<const edge_rules> rules, row_errors& errors);
+result<std::vector<bool>> fitted_edges(const csv_graph& graph,
+                                       csv_edge_file& file,
+                                       const csv_import_options& options,
+                                       std::span<const edge_rules> rules,
+                                       row_errors& errors);
 
 } // namespace graphmill

@@ -36,20 +36,6 @@ result<std::size_t> find_or_add(csv_graph& graph, const std::string& name,
   return graph.nodes.size() - 1;
 }
 
-/// Notes which labels the user has named in vain.
-result<void> note_unused_labels(const csv_graph& graph,
-                                const csv_import_options& options) {
-  GRAPHMILL_TRY(const auto none, no_label_values::of(options.no_label));
-  unlabelled_nodes found;
-  for (const auto& type : graph.nodes) {
-    found.insert(type.unlabelled.begin(), type.unlabelled.end());
-    for (const auto& set : type.label_sets)
-      found.insert(set.unlabelled.begin(), set.unlabelled.end());
-  }
-  none.note_unused(found, options.on_note);
-  return ok();
-}
-
 /// Whether a type has labels whose classes were known.
 bool has_known_classes(const csv_node_type& type, const known_classes& known) {
   const auto is_known = [&](const std::string& set) {
@@ -79,15 +65,19 @@ result<void> add_nodes(csv_graph& graph, const csv_import_options& options,
   }
   if (errors.failed())
     return ok();
-  GRAPHMILL_TRYV(note_unused_labels(graph, options));
+  const auto is_known_task = [&known](const edge_task_request& task) {
+    return known.find_task(name_of(task)) != nullptr;
+  };
   const auto uses_known = [&known](const csv_node_type& type) {
     return has_known_classes(type, known);
   };
   if (!options.classes_of.empty() && options.like.empty()
-      && std::ranges::none_of(graph.nodes, uses_known))
+      && std::ranges::none_of(graph.nodes, uses_known)
+      && std::ranges::none_of(options.changes.tasks, is_known_task))
     return fail(ec::invalid_argument,
                 "--classes-of {}: no node table has labels of a node type and "
-                "label set that has classes there",
+                "label set that has classes there, nor a task of edges has its "
+                "name there",
                 options.classes_of.string());
   return ok();
 }

@@ -101,7 +101,11 @@ result<known_classes> known_classes::of(const std::filesystem::path& folder) {
     for (const auto& set : type.label_sets)
       add(type.name, set.name, set);
   }
-  if (out.all_.empty())
+  for (const auto& task : info.tasks)
+    if (traits_of(task.kind).labels == label_kind::classes)
+      out.tasks_.emplace(task.name,
+                         names_of(task.class_names, task.class_count));
+  if (out.all_.empty() && out.tasks_.empty())
     return fail(ec::invalid_argument,
                 "--classes-of {}: no labels of that dataset are classes",
                 folder.string());
@@ -112,6 +116,12 @@ const std::vector<std::string>*
 known_classes::find(const std::string& type, const std::string& set) const {
   const auto found = all_.find(std::pair{type, set});
   return found == all_.end() ? nullptr : &found->second;
+}
+
+const std::vector<std::string>*
+known_classes::find_task(const std::string& task) const {
+  const auto found = tasks_.find(task);
+  return found == tasks_.end() ? nullptr : &found->second;
 }
 
 label_texts::label_texts(no_label_values none,
@@ -149,6 +159,14 @@ result<void> label_texts::add(const csv_reader& rows, std::string_view field) {
   return unknown_[static_cast<std::size_t>(text)]
            ? result<void>{rows.wrong(unknown_text(label))}
            : ok();
+}
+
+result<void> label_texts::check(const csv_reader& rows,
+                                std::string_view field) const {
+  const auto text = trim_blanks(field);
+  if (known_ == nullptr || is_none(text) || numbers_.contains(text))
+    return ok();
+  return rows.wrong(unknown_text(text));
 }
 
 csv_labels label_texts::finish() {
@@ -202,7 +220,8 @@ void append_value(std::vector<std::uint8_t>& values, float value) {
   values.insert(values.end(), bytes.begin(), bytes.end());
 }
 
-result<void> label_numbers::add(const csv_reader& rows, std::string_view text) {
+result<label_numbers::number> label_numbers::read(const csv_reader& rows,
+                                                  std::string_view text) const {
   const auto written = trim_blanks(text);
   auto field = written;
   std::string with_point;
@@ -212,30 +231,33 @@ result<void> label_numbers::add(const csv_reader& rows, std::string_view text) {
       return rows.wrong("the label " + replaced.error().message);
     field = with_point = *std::move(replaced);
   }
-  auto value = std::numeric_limits<float>::quiet_NaN();
+  number out{.value = std::numeric_limits<float>::quiet_NaN()};
   const auto parsed = float_in(field);
-  if (const auto* none = none_in(field, parsed)) {
-    ++read_.unlabelled[*none];
-  } else if (!field.empty()) {
+  out.none = none_in(field, parsed);
+  if (out.none == nullptr && !field.empty()) {
     if (!parsed || std::isinf(*parsed))
-      return rows.wrong(fmt::format(
-        "the label \"{0}\" is no finite number, and {1} says that "
-        "labels are numbers to be learnt; where none is known, "
-        "leave it empty, or import with --no-label '{0}'{2}",
-        written, option_,
-        !decimal_comma_ && field.find(',') != field.npos ? decimal_comma_hint
-                                                         : ""));
+      return rows.wrong(
+        fmt::format("the label \"{0}\" is no finite number, and {1} says that "
+                    "labels are numbers to be learnt; where none is known, "
+                    "leave it empty, or import with --no-label '{0}'{2}",
+                    written, option_,
+                    number_hint(written, decimal_comma_ ? "" : decimal_flag)));
     if (is_rounded_integer(field))
       return rows.wrong(
         fmt::format("the label is {}; write it with a point if it may be "
                     "rounded, or make it smaller",
                     rounded_integer_text(field)));
     if (!std::isnan(*parsed)) // Of which there are many kinds.
-      value = *parsed;
+      out.value = *parsed;
   }
-  read_.labels.push_back(std::isnan(value) ? -1 : 0);
-  append_value(read_.values, value);
-  return ok();
+  return out;
+}
+
+void label_numbers::keep(const number& read) {
+  if (read.none != nullptr)
+    ++read_.unlabelled[*read.none];
+  read_.labels.push_back(std::isnan(read.value) ? -1 : 0);
+  append_value(read_.values, read.value);
 }
 
 result<void> csv_set_reader::add(csv_rows& rows, node_id node) {
@@ -274,9 +296,9 @@ result<incoming_labels> csv_set_reader::finish(const csv_labels& own,
     read = labels_.finish();
   }
   const auto none =
-    !may_be_empty_
-    && std::ranges::all_of(read.labels,
-                           [](std::int64_t label) { return label < 0; });
+    !may_be_empty_ && std::ranges::all_of(read.labels, [](std::int64_t label) {
+      return label < 0;
+    });
   if (none && !columns_.label)
     return rows.wrong(fmt::format(
       "label set \"{0}\" has a split alone, and the table has no labels that "

@@ -36,7 +36,7 @@ result<bool> parse_csv_mask(const csv_reader& rows, std::string_view text);
 std::vector<std::string> number_classes(std::span<const std::string> texts,
                                         std::vector<std::int64_t>& labels);
 
-/// Classes that a dataset has, by node type and label set.
+/// Classes that a dataset has, by node type and label set, or by task of edges.
 class known_classes {
 public:
   /// Knows none.
@@ -49,8 +49,12 @@ public:
   const std::vector<std::string>* find(const std::string& type,
                                        const std::string& set) const;
 
+  /// Those of a task of edges.
+  const std::vector<std::string>* find_task(const std::string& task) const;
+
 private:
   std::map<std::pair<std::string, std::string>, std::vector<std::string>> all_;
+  std::map<std::string, std::vector<std::string>> tasks_;
 };
 
 /// The label sets of a table of the dataset `options.after` that had a column
@@ -85,6 +89,9 @@ public:
   /// Fails on a label that is none of the known classes.
   result<void> add(const csv_reader& rows, std::string_view field);
 
+  /// Fails where `add` does, and keeps nothing.
+  result<void> check(const csv_reader& rows, std::string_view field) const;
+
   csv_labels finish();
 
 private:
@@ -110,9 +117,23 @@ public:
     : option_(std::move(option)), none_(std::move(none)),
       decimal_comma_(decimal_comma) {}
 
+  /// A number, or what says that there is none.
+  struct number {
+    float value = 0;                   ///< No number: none is known.
+    const std::string* none = nullptr; ///< The label for none that it is.
+  };
+
   /// Fails on what is neither a finite number nor stands for none: nothing,
   /// "nan", and what the user says.
-  result<void> add(const csv_reader& rows, std::string_view field);
+  result<number> read(const csv_reader& rows, std::string_view field) const;
+
+  void keep(const number& read);
+
+  result<void> add(const csv_reader& rows, std::string_view field) {
+    GRAPHMILL_TRY(const auto one, read(rows, field));
+    keep(one);
+    return ok();
+  }
 
   csv_labels finish() { return std::move(read_); }
 
@@ -165,8 +186,8 @@ private:
   no_label_values none_;
   label_texts labels_;
   std::optional<label_numbers> numbers_; ///< In the place of `labels_`.
-  bool may_be_empty_; ///< Of rows that are added to others.
-  bool had_labels_;   ///< Of its own, in those others.
+  bool may_be_empty_;                    ///< Of rows that are added to others.
+  bool had_labels_;                      ///< Of its own, in those others.
   split_ids splits_;
 };
 

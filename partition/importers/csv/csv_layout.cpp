@@ -74,11 +74,13 @@ std::string layout_text(const csv_table& table, const csv_layout& layout) {
   add("relation", layout.relation);
   add("weight", layout.weight);
   add("time of the edge", layout.edge_time);
-  add("label of the task", layout.task_label);
-  add("split of the task", layout.task_split);
-  add("time", layout.task_time);
-  add("weight of the row", layout.task_weight);
-  add("negatives", layout.task_negatives);
+  for (const auto& task : layout.tasks) {
+    for (const auto& [what, column] :
+         {std::pair{"label", task.label}, std::pair{"split", task.split},
+          std::pair{"time", task.time}, std::pair{"weight", task.weight},
+          std::pair{"negatives", task.negatives}})
+      add(fmt::format("{} of the task {}", what, task.name).c_str(), column);
+  }
   add("id", layout.id);
   add("label", layout.label);
   add("split", layout.split);

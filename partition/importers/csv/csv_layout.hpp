@@ -24,6 +24,16 @@ struct csv_set_columns {
   std::optional<std::size_t> split;
 };
 
+/// The columns of an edge list that a task has.
+struct csv_task_columns {
+  std::string name; ///< Of the task.
+  std::optional<std::size_t> label;
+  std::optional<std::size_t> split;
+  std::optional<std::size_t> time;
+  std::optional<std::size_t> weight;
+  std::optional<std::size_t> negatives;
+};
+
 /// What the columns of one table are, by their places from 0.
 struct csv_layout {
   bool header = false; ///< Whether the first row is none of the data.
@@ -33,12 +43,7 @@ struct csv_layout {
   std::optional<std::size_t> relation;
   std::optional<std::size_t> weight;
   std::optional<std::size_t> edge_time;
-  // Of a task of edges.
-  std::optional<std::size_t> task_label;
-  std::optional<std::size_t> task_split;
-  std::optional<std::size_t> task_time;
-  std::optional<std::size_t> task_weight;
-  std::optional<std::size_t> task_negatives;
+  std::vector<csv_task_columns> tasks; ///< By task; empty in an empty file.
   std::optional<std::size_t> id;
   std::optional<std::size_t> label;
   std::optional<std::size_t> split;
@@ -51,6 +56,11 @@ struct csv_layout {
   std::vector<std::size_t> ignored;
 
   std::size_t count() const { return names.size(); }
+
+  /// The columns of a task.
+  csv_task_columns task(std::size_t place) const {
+    return place < tasks.size() ? tasks[place] : csv_task_columns{};
+  }
 
   /// Whether a column says in which split a node is.
   bool has_split() const { return split || masks[0] || masks[1] || masks[2]; }

@@ -111,6 +111,15 @@ bool is_name_of_ids(std::string_view name) {
   return words.size() > 1 && (words.back() == "id" || words.back() == "ids");
 }
 
+bool is_name_of_times(std::string_view name) {
+  constexpr auto times = std::to_array<std::string_view>(
+    {"time", "times", "timestamp", "ts", "date", "datetime", "when", "at",
+     "day", "created", "zeit", "datum"});
+  return std::ranges::any_of(words_in(name), [&times](const std::string& word) {
+    return is_one_of(word, times);
+  });
+}
+
 bool names_type(std::string_view column, std::string_view type) {
   const auto wanted = joined(words_in(type));
   auto words = words_in(column);

@@ -39,6 +39,9 @@ std::optional<csv_role> suspected_role_of(std::string_view name);
 /// does not.
 bool is_name_of_ids(std::string_view name);
 
+/// Whether a word of a name is one for a time, as in "paid_at" or "ts".
+bool is_name_of_times(std::string_view name);
+
 /// Whether a column is called like a node type, whose ids it has then: "user",
 /// "user_id", "userId", "userid" and "from_user" are called like "user" or
 /// "users".

@@ -51,8 +51,7 @@ public:
                     const no_label_values& none, const known_classes& known)
     : layout_(layout), skips_(options.skip_bad_rows > 0),
       regression_(options.regression), decimal_commas_(options.decimal_commas),
-      ticks_(options.times),
-      drops_unlabelled_(!none.empty() && layout.label),
+      ticks_(options.times), drops_unlabelled_(!none.empty() && layout.label),
       on_note_(options.on_note), type_{.name = table.type, .table = table},
       texts_(none, known.find(table.type, {}), table.type),
       numbers_("--regression", none, options.decimal_commas) {
@@ -83,7 +82,7 @@ private:
   const csv_layout& layout_;
   bool skips_; ///< Rows that are wrong are left out.
   bool regression_;
-  bool decimal_commas_;   ///< In times.
+  bool decimal_commas_; ///< In times.
   time_text_reader ticks_;
   bool drops_unlabelled_; ///< From splits.
   const note_callback& on_note_;
@@ -191,6 +190,7 @@ result<csv_node_type> node_table_reader::finish(const csv_reader& rows) {
   const auto place = type_.table->file.filename().string();
   if (const auto told = ticks_.told(); !told.empty())
     tell_note(on_note_, "{}: times of {} are {}", place, type_.name, told);
+  GRAPHMILL_TRYV(ticks_.check_unit());
   note_unlabelled(own.unlabelled, place, on_note_);
   if (drops_unlabelled_)
     note_dropped_seeds(drop_unlabelled(type_.splits, own.labels), place,
@@ -265,6 +265,9 @@ result<csv_node_type> read_node_table(const csv_table& table, csv_layout layout,
     } else {
       type = reader.ids();
     }
+    const auto& split = options.changes.split;
+    if (split && split->order == split_order::time && type.times.empty())
+      type.times.assign(type.node_times.begin(), type.node_times.end());
     type.layout = std::move(layout);
     type.features = std::move(features);
     type.table_rows = type.ids.size();
@@ -283,7 +286,7 @@ result<void> read_earlier_ids(csv_node_type& type,
   if (!there)
     return fail(ec::invalid_argument, "{} has no node type \"{}\"",
                 options.after.string(), type.name);
-  const auto path = node_folder(options.after, info, *there) / "ids.txt";
+  const auto path = node_folder(options.after, info, *there) / ids_file;
   std::ifstream file{path};
   for (std::string id; std::getline(file, id);)
     type.before.insert(id);

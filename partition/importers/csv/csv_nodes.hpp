@@ -29,8 +29,8 @@ struct csv_node_type {
   std::optional<csv_table> table;
   id_map ids;
   id_map before; ///< Of nodes of an earlier dataset; `ids` are numbered on.
-  bool tabled_before = false; ///< It has a table there.
-  node_id table_rows = 0;     ///< Ids behind them were added by edge lists.
+  bool tabled_before = false;  ///< It has a table there.
+  node_id table_rows = 0;      ///< Ids behind them were added by edge lists.
   bool has_known_ends = false; ///< An edge that was read names one of them.
   /// How much the ids took when memory was looked at last.
   std::uint64_t checked_bytes = 0;
@@ -42,9 +42,11 @@ struct csv_node_type {
   unlabelled_nodes unlabelled; ///< By labels that are not empty.
   std::array<std::vector<node_id>, 3> splits;
   std::vector<incoming_labels> label_sets;
-  std::vector<double> times; ///< [nodes]; empty without such a column.
-  std::vector<std::int64_t> node_times; ///< Likewise, of nodes; in ticks.
-  csv_layout layout;         ///< Of the table.
+  /// [nodes] By these a split by time goes: a column of its own, else
+  /// `node_times`. Empty without either.
+  std::vector<double> times;
+  std::vector<std::int64_t> node_times; ///< [nodes] In ticks; may be empty.
+  csv_layout layout;                    ///< Of the table.
   csv_features features;
 
   /// Whether only a table adds nodes, and edge lists do not.

@@ -62,10 +62,26 @@ bool is_for(csv_role role, bool edges) {
   const auto of_edges =
     role == csv_role::source || role == csv_role::destination
     || role == csv_role::relation || role == csv_role::weight
-    || role == csv_role::edge_time
-    || (role >= csv_role::task_label && role <= csv_role::task_negatives);
+    || role == csv_role::edge_time || task_column(role) != nullptr;
   return role == csv_role::ignore || role == csv_role::feature
          || of_edges == edges;
+}
+
+std::optional<std::size_t> csv_task_columns::*task_column(csv_role role) {
+  switch (role) {
+  case csv_role::task_label:
+    return &csv_task_columns::label;
+  case csv_role::task_split:
+    return &csv_task_columns::split;
+  case csv_role::task_time:
+    return &csv_task_columns::time;
+  case csv_role::task_weight:
+    return &csv_task_columns::weight;
+  case csv_role::task_negatives:
+    return &csv_task_columns::negatives;
+  default:
+    return nullptr;
+  }
 }
 
 bool may_repeat(csv_role role) {
@@ -116,7 +132,7 @@ result<void> add_to_set(csv_layout& layout, std::size_t column, csv_role role,
 result<void> fill_in(csv_layout& layout, const column_roles& roles,
                      const csv_reader& rows) {
   for (std::size_t i = 0; i < roles.size(); ++i) {
-    if (!roles[i])
+    if (!roles[i] || task_column(*roles[i]) != nullptr)
       continue;
     if (*roles[i] == csv_role::label_set || *roles[i] == csv_role::split_set) {
       GRAPHMILL_TRYV(add_to_set(layout, i, *roles[i], rows));
@@ -140,13 +156,7 @@ result<void> fill_in(csv_layout& layout, const column_roles& roles,
                   : *roles[i] == csv_role::train_mask  ? &layout.masks[0]
                   : *roles[i] == csv_role::val_mask    ? &layout.masks[1]
                   : *roles[i] == csv_role::test_mask   ? &layout.masks[2]
-                  : *roles[i] == csv_role::task_label  ? &layout.task_label
-                  : *roles[i] == csv_role::task_split  ? &layout.task_split
-                  : *roles[i] == csv_role::task_time   ? &layout.task_time
-                  : *roles[i] == csv_role::task_weight ? &layout.task_weight
-                  : *roles[i] == csv_role::task_negatives
-                    ? &layout.task_negatives
-                    : &layout.time;
+                                                       : &layout.time;
     if (*place
         && lower_name(layout.names[i]) == lower_name(layout.names[**place]))
       return rows.wrong(

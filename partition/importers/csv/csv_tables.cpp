@@ -83,7 +83,7 @@ result<void> add_table(std::vector<csv_table>& tables, csv_table table,
 }
 
 result<std::vector<csv_table>> joined_tables(std::vector<csv_table> tables,
-                                             const char* usual_type) {
+                                             const std::string& usual_type) {
   std::vector<csv_table> out;
   files_by_type known;
   for (auto& table : tables) {
@@ -98,8 +98,15 @@ result<std::vector<csv_table>> joined_tables(std::vector<csv_table> tables,
 
 result<csv_import_options> join_tables(csv_import_options options) {
   GRAPHMILL_TRY(options.nodes, joined_tables(std::move(options.nodes), "node"));
-  GRAPHMILL_TRY(options.edges,
-                joined_tables(std::move(options.edges), "node__to__node"));
+  GRAPHMILL_TRY(options.edges, joined_tables(std::move(options.edges),
+                                             std::string{usual_edge_type}));
+  decltype(options.task_files) task_files;
+  for (const auto& [pattern, which] : options.task_files) {
+    GRAPHMILL_TRY(const auto files, files_matching(pattern));
+    for (const auto& file : files)
+      task_files.emplace_back(file.string(), which);
+  }
+  options.task_files = std::move(task_files);
   for (auto* tables : {&options.nodes, &options.edges})
     for (auto& table : *tables)
       table.comments = options.comments;

@@ -3,7 +3,12 @@
 #include "messages/base/error.hpp"
 #include "partition/importers/csv/csv.hpp"
 
+#include <string_view>
+
 namespace graphmill {
+
+/// The type of edge lists of which none is said.
+inline constexpr std::string_view usual_edge_type = "node__to__node";
 
 /// The options with one table for each type: types that are not said are the
 /// usual ones, patterns are replaced by the files that match, in the order of

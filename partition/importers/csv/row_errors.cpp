@@ -6,8 +6,11 @@
 
 #include <fcntl.h>
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <span>
+#include <utility>
 
 namespace graphmill {
 
@@ -24,6 +27,19 @@ bool mark_line(std::vector<bool>& lines, std::size_t line) {
   const auto fresh = !lines[line];
   lines[line] = true;
   return fresh;
+}
+
+/// A sentence without its numbers and quoted texts: of errors of one kind it is
+/// the same.
+std::string kind_of(std::string_view sentence) {
+  std::string out;
+  auto quoted = false;
+  for (const auto c : sentence) {
+    quoted = quoted != (c == '"');
+    if (!quoted && (c < '0' || c > '9'))
+      out += c;
+  }
+  return out;
 }
 
 } // namespace
@@ -51,9 +67,7 @@ result<void> row_errors::add(const csv_reader& rows, left_out_lines& out,
     return ok(); // Another table has told it.
   const auto sentence =
     whole ? wrong.message : fmt::format("{} ({})", wrong.message, column);
-  if (first_.size() < most_errors_told)
-    first_.push_back(shortened(printable(sentence), most_bytes_told));
-  ++errors_;
+  tell(shortened(printable(sentence), most_bytes_told));
   const auto end = line + static_cast<std::size_t>(rows.lines());
   for (auto covered = line; covered < end; ++covered)
     rows_ += mark_line(out.rejected->any, covered) ? 1 : 0;
@@ -62,6 +76,51 @@ result<void> row_errors::add(const csv_reader& rows, left_out_lines& out,
   if (rows_ > most_skipped_)
     return all({});
   return write(rows, column, wrong.message);
+}
+
+void row_errors::tell(std::string sentence) {
+  ++errors_;
+  auto key = kind_of(sentence);
+  auto at =
+    std::ranges::find(kinds_, key, &std::pair<std::string, error_kind>::first);
+  if (at == kinds_.end() && kinds_.size() < most_errors_told)
+    at = kinds_.insert(at, {std::move(key), {}});
+  if (at != kinds_.end()) {
+    ++at->second.errors;
+    if (at->second.first.size() < most_errors_told)
+      at->second.first.push_back(sentence);
+  }
+  if (first_.size() < most_errors_told)
+    first_.push_back(std::move(sentence));
+}
+
+/// The first sentences. Where there are more of several kinds, the first ones
+/// of each kind, so that one kind does not hide the others.
+std::string row_errors::sentences() const {
+  std::string out;
+  if (kinds_.size() == 1 || std::cmp_equal(errors_, first_.size())) {
+    if (std::cmp_greater(errors_, first_.size()))
+      out = fmt::format("; the first {}", first_.size());
+    out += ':';
+    for (const auto& sentence : first_)
+      out += '\n' + sentence;
+    return out;
+  }
+  const auto each = std::max<std::size_t>(1, most_errors_told / kinds_.size());
+  auto left = errors_;
+  out = fmt::format(
+    "; {}{} kinds:", kinds_.size() == most_errors_told ? "at least " : "",
+    kinds_.size());
+  for (const auto& [key, kind] : kinds_) {
+    const auto shown = std::min(each, kind.first.size());
+    for (std::size_t i = 0; i < shown; ++i)
+      out += '\n' + kind.first[i];
+    if (const auto more = kind.errors - static_cast<std::int64_t>(shown);
+        more > 0)
+      out += fmt::format("\n  and {} more of this kind", more);
+    left -= kind.errors;
+  }
+  return left == 0 ? out : out + fmt::format("\nand {} more", left);
 }
 
 result<void> row_errors::write(const csv_reader& rows, std::string_view column,
@@ -91,11 +150,7 @@ error row_errors::all(std::string_view last) const {
   if (skips() && rows_ > most_skipped_)
     text += fmt::format(
       ", and --skip-bad-rows allows {}; reading stopped there", most_skipped_);
-  if (static_cast<std::size_t>(errors_) > first_.size())
-    text += fmt::format("; the first {}", first_.size());
-  text += ':';
-  for (const auto& sentence : first_)
-    text += '\n' + sentence;
+  text += sentences();
   if (!last.empty())
     text += fmt::format("\n{}", last);
   return error{ec::invalid_data, text};

@@ -91,6 +91,14 @@ private:
   result<void> write(const csv_reader& rows, std::string_view column,
                      std::string_view sentence);
   error all(std::string_view last) const;
+  void tell(std::string sentence);
+  std::string sentences() const;
+
+  /// Errors whose sentences differ in numbers and quoted texts alone.
+  struct error_kind {
+    std::int64_t errors = 0;
+    std::vector<std::string> first; ///< Sentences, in the order of reading.
+  };
 
   std::int64_t most_skipped_ = 0;
   std::filesystem::path rejects_;
@@ -102,6 +110,7 @@ private:
   std::map<std::pair<std::string, std::filesystem::path>, left_out_lines>
     left_out_;
   std::vector<std::string> first_; ///< Sentences, in the order of reading.
+  std::vector<std::pair<std::string, error_kind>> kinds_; ///< Likewise.
   std::int64_t errors_ = 0;
   std::int64_t rows_ = 0;
 };

@@ -38,13 +38,13 @@ dataset_info declare(const npy_source& source,
     const auto learnable = type.class_count > 0 || !type.label_sets.empty();
     if (learnable && !std::exchange(labelled, true))
       info.target = static_cast<node_type_id>(info.node_types.size());
-    info.node_types.push_back({.name = type.name,
-                               .count = type.count,
-                               .feature_width = type.feature_width,
-                               .class_count = type.class_count,
-                               .class_names = type.class_names,
-                               .timed =
-                                 options.node_times && type.times.has_value()});
+    info.node_types.push_back(
+      {.name = type.name,
+       .count = type.count,
+       .feature_width = type.feature_width,
+       .class_count = type.class_count,
+       .class_names = type.class_names,
+       .timed = options.node_times && type.times.has_value()});
     info.node_types.back().labels = type.kind;
     declare_label_sets(info.node_types.back(), type.label_sets);
   }
@@ -55,8 +55,7 @@ dataset_info declare(const npy_source& source,
        .destination = info.find_node_type(type.destination).value(),
        .weighted = type.weights.has_value(),
        .timed = options.edge_times && type.task.times.has_value(),
-       .feature_width =
-         type.features ? width_of_edge_features(*type.features) : 0});
+       .feature_width = type.features ? columns_of(*type.features) : 0});
   info.ticks_per_second = ticks_of(options.times);
   return info;
 }
@@ -72,9 +71,8 @@ result<void> expect_times(const npy_source& source,
                 "--edge-time: there is no edge_time.npy, nor "
                 "TYPE.edge_time.npy");
   if (options.node_times
-      && std::ranges::none_of(source.nodes, [](const auto& type) {
-           return type.times.has_value();
-         }))
+      && std::ranges::none_of(
+        source.nodes, [](const auto& type) { return type.times.has_value(); }))
     return fail(ec::invalid_argument,
                 "--node-time: there is no time.npy, nor TYPE.time.npy");
   if (!options.edge_times && !options.node_times
@@ -306,20 +304,31 @@ void note_source(const npy_source& source, const note_callback& on_note) {
     if (type.features)
       tell_note(on_note, "{}: {} of these edges, from {}",
                 file_of(*type.features),
-                pluralized(width_of_edge_features(*type.features), "feature"),
+                pluralized(columns_of(*type.features), "feature"),
                 to_string(type.features->type()));
-    for (const auto& [array, what] :
-         {std::pair{&type.task.splits, "splits"},
-          std::pair{&type.task.labels, "labels"},
-          std::pair{&type.task.times, "times"},
-          std::pair{&type.task.weights, "weights of rows"},
-          std::pair{&type.task.negatives, "negatives"}})
-      if (*array)
-        tell_note(on_note, "{}: {} of these edges, from {}", file_of(**array),
-                  what, to_string((*array)->type()));
+    const auto note_task = [&](const npy_task_arrays& task) {
+      for (const auto& [array, what] :
+           {std::pair{&task.splits, "splits"},
+            std::pair{&task.labels, "labels"}, std::pair{&task.times, "times"},
+            std::pair{&task.weights, "weights of rows"},
+            std::pair{&task.negatives, "negatives"}})
+        if (*array)
+          tell_note(on_note, "{}: {} of these edges, from {}", file_of(**array),
+                    what, to_string((*array)->type()));
+    };
+    note_task(type.task);
+    std::ranges::for_each(type.own, note_task);
   }
   for (const auto& file : source.ignored)
     tell_note(on_note, "{}: left out", file);
+}
+
+/// Under which tasks may have arrays of their own.
+std::vector<std::string>
+names_of_tasks(const std::vector<edge_task_request>& tasks) {
+  std::vector<std::string> out;
+  std::ranges::transform(tasks, std::back_inserter(out), name_of);
+  return out;
 }
 
 /// What the source calls the types that have other names here.
@@ -359,8 +368,8 @@ result<void> copy_edges(const npy_edge_source& type, edge_type_id id,
   auto step = values_at_once;
   if (type.features) {
     GRAPHMILL_TRY(scaler, npy_edge_scaler::make(*type.features, norm));
-    step = std::max<std::int64_t>(
-      1, values_at_once / width_of_edge_features(*type.features));
+    step =
+      std::max<std::int64_t>(1, values_at_once / columns_of(*type.features));
   }
   for (std::int64_t first = 0; first < count; first += step) {
     const auto n = std::min(step, count - first);
@@ -376,9 +385,8 @@ result<void> copy_edges(const npy_edge_source& type, edge_type_id id,
       weights.resize(static_cast<std::size_t>(n));
       GRAPHMILL_TRYV(copy_weights(*type.weights, first, weights));
     }
-    GRAPHMILL_TRYV(
-      append_both_ways(writer, id, reverse, sources, destinations, weights,
-                       features));
+    GRAPHMILL_TRYV(append_both_ways(writer, id, reverse, sources, destinations,
+                                    weights, features));
     if (on_progress)
       on_progress({.phase = "read edges",
                    .done = static_cast<std::uint64_t>(first + n),
@@ -392,9 +400,9 @@ result<void> copy_edge_times(const npy_edge_source& type, edge_type_id id,
                              edge_type_id reverse,
                              const npy_import_options& options,
                              dataset_writer& writer) {
-  GRAPHMILL_TRY(const auto times,
-                read_npy_times(*type.task.times, options.times,
-                               options.on_note));
+  GRAPHMILL_TRY(
+    const auto times,
+    read_npy_times(*type.task.times, options.times, options.on_note));
   for (const auto to : {id, reverse})
     if (to >= 0)
       GRAPHMILL_TRYV(writer.append_edge_times(to, times));
@@ -413,20 +421,20 @@ result<dataset_info> import_npy(const npy_import_options& options,
     open_npy_source(options.source,
                     {.renumber = options.renumber_labels,
                      .times = options.node_times
-                              || (wanted
-                                  && wanted->order == split_order::time),
+                              || (wanted && wanted->order == split_order::time),
                      .multi_label = options.multi_label,
                      .regression = options.regression,
                      .multi_label_sets = options.multi_label_sets,
                      .regression_sets = options.regression_sets,
                      .ignore = options.ignore,
+                     .tasks = names_of_tasks(options.changes.tasks),
                      .no_label = none}));
   GRAPHMILL_TRYV(expect_times(source, options));
   note_source(source, options.on_note);
   none.note_unused(labels_for_none(source), options.on_note);
   auto changes = options.changes;
-  GRAPHMILL_TRY(changes.task, npy_task_request(source, options.changes.task,
-                                               options.edge_times));
+  GRAPHMILL_TRY(changes.tasks, npy_task_requests(source, options.changes.tasks,
+                                                 options.edge_times));
   GRAPHMILL_TRY(auto plan, begin_import(folder, declare(source, options),
                                         options.normalise, options.reverse,
                                         changes, on_progress));
@@ -441,9 +449,9 @@ result<dataset_info> import_npy(const npy_import_options& options,
     GRAPHMILL_TRYV(
       copy_labels(source.nodes[t], info.node_types[t], id, options, writer));
     if (info.node_types[t].timed) {
-      GRAPHMILL_TRY(const auto times,
-                    read_npy_times(*source.nodes[t].times, options.times,
-                                   options.on_note));
+      GRAPHMILL_TRY(
+        const auto times,
+        read_npy_times(*source.nodes[t].times, options.times, options.on_note));
       GRAPHMILL_TRYV(writer.set_times(id, times));
     }
     if (source.nodes[t].feature_width > 0)
@@ -466,22 +474,21 @@ result<dataset_info> import_npy(const npy_import_options& options,
                               edge_norm_of(info, t, changes), writer,
                               on_progress));
     if (options.edge_times && source.edges[t].task.times)
-      GRAPHMILL_TRYV(copy_edge_times(source.edges[t], t, edges.reverse[t],
-                                     options, writer));
+      GRAPHMILL_TRYV(
+        copy_edge_times(source.edges[t], t, edges.reverse[t], options, writer));
     for (const auto id : {t, edges.reverse[t]})
       if (id >= 0 && source.edges[t].features)
         GRAPHMILL_TRYV(write_feature_meaning(
           edge_folder(folder, info, id),
           {.columns = {},
-           .scaled = std::string{
-             to_string(edge_norm_of(info, t, changes))}}));
+           .scaled = std::string{to_string(edge_norm_of(info, t, changes))}}));
   }
-  if (changes.task)
-    GRAPHMILL_TRYV(copy_npy_task(source, info, *changes.task, writer));
+  GRAPHMILL_TRYV(copy_npy_tasks(source, info, changes.tasks, writer));
   if (auto fault = mapped_file::first_fault())
     return *std::move(fault);
   GRAPHMILL_TRY(auto written, writer.finish());
   note_dropped(writer, written, options.changes, options.on_note);
+  note_tasks(writer, written, changes, options.on_note);
   GRAPHMILL_TRYV(note_mutual_pairs(folder, edges, options.on_note));
   return written;
 }

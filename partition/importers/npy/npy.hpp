@@ -70,6 +70,7 @@ struct npy_import_options {
 ///   edge_time.npy             numbers [E]; without a task if `edge_times`
 ///   edge_row_weight.npy       numbers [E], how much rows count
 ///   edge_negatives.npy        [E, any] wrong destinations, -1 for none
+///   edge_split.<task>.npy     of one of several tasks; likewise the others
 ///   meta.json                 name, num_nodes, num_classes, num_features,
 ///                             class_names
 ///

@@ -20,39 +20,20 @@ constexpr std::int64_t edge_values_at_once = std::int64_t{1} << 20;
 result<std::optional<npy_array>>
 open_npy_edge_features(npy_folder& folder, const std::string& prefix,
                        std::int64_t edges) {
-  std::optional<npy_array> out;
-  for (auto file : edge_feature_files) {
-    const auto name = prefix + std::string{file};
-    if (!folder.has(name))
-      continue;
-    if (out)
-      return fail(ec::invalid_data,
-                  "{} and {} are both features of the same edges; leave one of "
-                  "them out by name (--ignore {})",
-                  out->path().string(), name, name);
-    GRAPHMILL_TRY(out, folder.array(name));
-  }
+  GRAPHMILL_TRY(auto out, folder.only_array_of(edge_feature_files, prefix,
+                                               "features of the same edges"));
   if (!out)
     return out;
-  if (out->shape().size() == 1) {
-    GRAPHMILL_TRYV(out->expect_shape({edges}));
-  } else {
-    GRAPHMILL_TRYV(out->expect_shape({edges, -1}));
-  }
-  if (width_of_edge_features(*out) == 0)
+  GRAPHMILL_TRYV(expect_columns(*out, edges));
+  if (columns_of(*out) == 0)
     return fail(ec::invalid_data,
                 "{} has no columns; leave it out with --ignore",
                 out->path().string());
   return out;
 }
 
-std::int64_t width_of_edge_features(const npy_array& array) {
-  return array.shape().size() == 1 ? 1 : array.shape()[1];
-}
-
 npy_edge_scaler::npy_edge_scaler(const npy_array& array, row_norm norm)
-  : array_(&array), norm_(norm), width_(width_of_edge_features(array)),
-    scale_(width_) {}
+  : array_(&array), norm_(norm), width_(columns_of(array)), scale_(width_) {}
 
 result<npy_edge_scaler> npy_edge_scaler::make(const npy_array& array,
                                               row_norm norm) {

@@ -21,9 +21,6 @@ result<std::optional<npy_array>>
 open_npy_edge_features(npy_folder& folder, const std::string& prefix,
                        std::int64_t edges);
 
-/// How many features a row has.
-std::int64_t width_of_edge_features(const npy_array& array);
-
 /// Scales and rounds the features of edges on their way to a writer. Value
 /// type.
 class npy_edge_scaler {

@@ -30,6 +30,8 @@ constexpr std::string_view edge_data =
 constexpr std::string_view of_task =
   "what a task of edges needs, TYPE.edge_split.npy and so on, stands beside "
   "TYPE.edges.npy";
+constexpr std::string_view of_named_task =
+  "of a task that --task-kind NAME=KIND names";
 constexpr std::string_view weights_of =
   "weights of edges, TYPE.edge_weight.npy, stand beside TYPE.edges.npy";
 constexpr std::string_view one_split =
@@ -117,6 +119,11 @@ std::string_view meaning_of_stray(std::string_view name) {
         || (stem.ends_with(known.stem)
             && stem[stem.size() - known.stem.size() - 1] == '.'))
       return known.meaning;
+  for (const auto& known : known_strays)
+    if (const auto at = stem.find(fmt::format("{}.", known.stem));
+        known.meaning == of_task
+        && (at == 0 || (at != stem.npos && stem[at - 1] == '.')))
+      return of_named_task;
   return {};
 }
 
@@ -177,6 +184,24 @@ npy_folder::array_if_there(const std::string& name) {
     return std::optional<npy_array>{};
   GRAPHMILL_TRY(auto opened, array(name));
   return std::optional<npy_array>{std::move(opened)};
+}
+
+result<std::optional<npy_array>>
+npy_folder::only_array_of(std::span<const std::string_view> names,
+                          const std::string& prefix, std::string_view what) {
+  std::optional<npy_array> out;
+  for (const auto file : names) {
+    const auto name = prefix + std::string{file};
+    if (!has(name))
+      continue;
+    if (out)
+      return fail(ec::invalid_data,
+                  "{} and {} are both {}; leave one of them out by name "
+                  "(--ignore {})",
+                  out->path().string(), name, what, name);
+    GRAPHMILL_TRY(out, array(name));
+  }
+  return out;
 }
 
 std::string npy_folder::content() const {

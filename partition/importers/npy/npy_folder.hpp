@@ -37,6 +37,12 @@ public:
   result<npy_array> array(const std::string& name);
   /// Nothing if it is not there.
   result<std::optional<npy_array>> array_if_there(const std::string& name);
+  /// The array of one of several names, behind a prefix. Nothing if none is
+  /// there; fails if several are.
+  /// @param what They are, for the error: "weights of the same edges".
+  result<std::optional<npy_array>>
+  only_array_of(std::span<const std::string_view> names,
+                const std::string& prefix, std::string_view what);
 
   /// Fails, and names them, if files that look like data have not been taken.
   /// Says what they may be meant for where that is known.

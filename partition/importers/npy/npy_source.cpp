@@ -279,8 +279,12 @@ result<npy_node_source> open_nodes(npy_folder& folder, const std::string& name,
 
 result<npy_edge_source> open_edges(npy_folder& folder, const std::string& file,
                                    const std::array<std::string, 3>& name,
+                                   const npy_source_options& options,
                                    const json& meta) {
-  npy_edge_source type{name[0], name[1], name[2], name[1], {}, {}, {}, {}};
+  npy_edge_source type{.source = name[0],
+                       .name = name[1],
+                       .destination = name[2],
+                       .original_name = name[1]};
   GRAPHMILL_TRY(type.edges, folder.array(file));
   const auto& shape = type.edges.shape();
   const auto path = type.edges.path().string();
@@ -300,7 +304,11 @@ result<npy_edge_source> open_edges(npy_folder& folder, const std::string& file,
   GRAPHMILL_TRY(type.weights, open_npy_weights(folder, prefix, shape[1]));
   GRAPHMILL_TRY(type.features,
                 open_npy_edge_features(folder, prefix, shape[1]));
-  GRAPHMILL_TRY(type.task, open_npy_task(folder, prefix, shape[1]));
+  GRAPHMILL_TRY(type.task, open_npy_task(folder, prefix, {}, shape[1]));
+  for (const auto& task : options.tasks) {
+    GRAPHMILL_TRY(auto arrays, open_npy_task(folder, prefix, task, shape[1]));
+    type.own.push_back(std::move(arrays));
+  }
   return type;
 }
 
@@ -327,10 +335,11 @@ std::vector<std::string> edge_types_in(const npy_folder& folder,
 }
 
 result<void> open_all_edges(npy_source& source, npy_folder& folder, bool typed,
+                            const npy_source_options& options,
                             const json& meta) {
   if (!typed) {
-    GRAPHMILL_TRY(
-      auto type, open_edges(folder, "edges.npy", {"node", "to", "node"}, meta));
+    GRAPHMILL_TRY(auto type, open_edges(folder, "edges.npy",
+                                        {"node", "to", "node"}, options, meta));
     source.edges.push_back(std::move(type));
     return ok();
   }
@@ -342,9 +351,9 @@ result<void> open_all_edges(npy_source& source, npy_folder& folder, bool typed,
                   "<source>__<name>__<destination> expected",
                   folder.path().string(), name);
     const auto about = member_of_meta(meta, "edge_types", name);
-    GRAPHMILL_TRY(
-      auto type,
-      open_edges(folder, name + std::string{edges_suffix}, *parts, about));
+    GRAPHMILL_TRY(auto type,
+                  open_edges(folder, name + std::string{edges_suffix}, *parts,
+                             options, about));
     GRAPHMILL_TRY(type.original_name, original_name_in(about, type.name));
     source.edges.push_back(std::move(type));
   }
@@ -418,7 +427,7 @@ result<npy_source> open_npy_source(const fs::path& path,
   source.ignored = folder.ignored();
   if (const auto at = meta.find("name"); at != meta.end() && at->is_string())
     source.name = at->get<std::string>();
-  GRAPHMILL_TRYV(open_all_edges(source, folder, typed, meta));
+  GRAPHMILL_TRYV(open_all_edges(source, folder, typed, options, meta));
   const auto names = node_type_names(source, typed, meta);
   if (names.empty())
     return fail(ec::not_found,

@@ -51,10 +51,11 @@ struct npy_edge_source {
   std::string source;
   std::string name;
   std::string destination;
-  std::string original_name;          ///< By meta.json; else `name`.
-  npy_array edges;                    ///< [2, E]
-  std::optional<npy_array> weights{}; ///< [E] or [E, 1]
-  npy_task_arrays task{};
+  std::string original_name;           ///< By meta.json; else `name`.
+  npy_array edges;                     ///< [2, E]
+  std::optional<npy_array> weights{};  ///< [E] or [E, 1]
+  npy_task_arrays task{};              ///< Of all tasks.
+  std::vector<npy_task_arrays> own{};  ///< Of each task, by place.
   std::optional<npy_array> features{}; ///< [E, F] or [E]
 };
 
@@ -78,6 +79,7 @@ struct npy_source_options {
   std::vector<std::string> multi_label_sets{};
   std::vector<std::string> regression_sets{};
   std::vector<std::string> ignore{}; ///< Files to leave out.
+  std::vector<std::string> tasks{};  ///< Of edges, by name.
   no_label_values no_label{};        ///< Labels that stand for none.
 };
 

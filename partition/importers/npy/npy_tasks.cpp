@@ -26,31 +26,17 @@ using optional_array = std::optional<npy_array> npy_task_arrays::*;
 result<std::optional<npy_array>>
 open_list(npy_folder& folder, const std::string& name, std::int64_t edges) {
   GRAPHMILL_TRY(auto out, folder.array_if_there(name));
-  if (!out)
-    return out;
-  if (out->shape().size() == 2) {
-    GRAPHMILL_TRYV(out->expect_shape({edges, 1}));
-  } else {
-    GRAPHMILL_TRYV(out->expect_shape({edges}));
-  }
+  if (out)
+    GRAPHMILL_TRYV(expect_numbers(*out, edges));
   return out;
 }
 
 result<std::optional<npy_array>>
 open_rows(npy_folder& folder, const std::string& name, std::int64_t edges) {
   GRAPHMILL_TRY(auto out, folder.array_if_there(name));
-  if (!out)
-    return out;
-  if (out->shape().size() == 1) {
-    GRAPHMILL_TRYV(out->expect_shape({edges}));
-  } else {
-    GRAPHMILL_TRYV(out->expect_shape({edges, -1}));
-  }
+  if (out)
+    GRAPHMILL_TRYV(expect_columns(*out, edges));
   return out;
-}
-
-std::int64_t columns_of(const npy_array& array) {
-  return array.shape().size() == 1 ? 1 : array.shape()[1];
 }
 
 bool has(const npy_source& source, optional_array which) {
@@ -59,16 +45,49 @@ bool has(const npy_source& source, optional_array which) {
   });
 }
 
+using task_list = std::vector<edge_task_request>;
+
+/// An array of a task, which is its own or one of all tasks; null: there is
+/// none. Of several tasks, those without labels take none that is of all.
+const npy_array* array_of(const npy_edge_source& type, const task_list& tasks,
+                          std::size_t place, optional_array which) {
+  if (place < type.own.size() && type.own[place].*which)
+    return &*(type.own[place].*which);
+  const auto takes = which != &npy_task_arrays::labels || tasks.size() == 1
+                     || traits_of(tasks[place].kind).labels;
+  return takes && type.task.*which ? &*(type.task.*which) : nullptr;
+}
+
+/// Whether an edge type is one of a task, as far as names tell.
+bool is_of_task(const edge_task_request& task, const npy_edge_source& type) {
+  const auto whole =
+    fmt::format("{}__{}__{}", type.source, type.name, type.destination);
+  return task.edge_types.empty()
+         || std::ranges::any_of(task.edge_types, [&](const std::string& name) {
+              return name == type.name || name == whole;
+            });
+}
+
+/// Whether a task has such an array.
+bool has(const npy_source& source, const task_list& tasks, std::size_t place,
+         optional_array which) {
+  return std::ranges::any_of(source.edges, [&](const auto& type) {
+    return is_of_task(tasks[place], type)
+           && array_of(type, tasks, place, which) != nullptr;
+  });
+}
+
 /// Reads numbers of a task and gives the bytes of labels to a writer.
 class npy_task_copier {
 public:
-  npy_task_copier(const npy_source& source, const dataset_info& info)
-    : source_(source), task_(info.tasks.front()) {}
+  npy_task_copier(const npy_source& source, const dataset_info& info,
+                  const task_list& tasks, std::size_t place)
+    : source_(source), info_(info), tasks_(tasks), place_(place),
+      task_(info.tasks[place]) {}
 
-  result<incoming_task> copy(const edge_task_request& request,
-                             const dataset_info& info) {
+  result<incoming_task> copy() {
     for (const auto type : task_.edge_types)
-      GRAPHMILL_TRYV(copy_type(at(type).task, edges_of(type)));
+      GRAPHMILL_TRYV(copy_type(at(type)));
     out_.class_count = classes_;
     if (!negatives_->empty())
       out_.negatives = [negatives = negatives_](split, const task_edge& edge) {
@@ -77,10 +96,10 @@ public:
                  ? std::span<const node_id>{}
                  : std::span<const node_id>{found->second};
       };
-    if (const auto& wanted = request.split) {
+    if (const auto& wanted = tasks_[place_].split) {
       std::vector<bool> symmetric;
       for (const auto type : task_.edge_types) {
-        const auto& about = info.edge_types[static_cast<std::size_t>(type)];
+        const auto& about = info_.edge_types[static_cast<std::size_t>(type)];
         symmetric.push_back(about.source == about.destination);
       }
       out_.choose = [wanted, symmetric](std::span<const task_edge> edges) {
@@ -88,6 +107,7 @@ public:
       };
       return std::move(out_);
     }
+    out_.says_splits = true;
     out_.choose = [splits = std::move(splits_)](
                     std::span<const task_edge> edges) -> result<task_rows> {
       task_rows rows;
@@ -108,36 +128,37 @@ private:
   const npy_edge_source& at(edge_type_id type) const {
     return source_.edges[static_cast<std::size_t>(type)];
   }
-  std::int64_t edges_of(edge_type_id type) const {
-    return at(type).edges.shape()[1];
-  }
 
-  result<void> copy_type(const npy_task_arrays& from, std::int64_t edges) {
+  result<void> copy_type(const npy_edge_source& type) {
+    const auto array = [&](optional_array which) {
+      return array_of(type, tasks_, place_, which);
+    };
+    const auto edges = type.edges.shape()[1];
     auto& splits = splits_.emplace_back();
-    if (from.splits) {
-      GRAPHMILL_TRY(splits, read_integers(*from.splits));
+    if (const auto* given = array(&npy_task_arrays::splits)) {
+      GRAPHMILL_TRY(splits, read_integers(*given));
       const auto wrong = std::ranges::find_if(
         splits, [](std::int64_t which) { return which < -1 || which > 2; });
       if (wrong != splits.end())
         return fail(ec::invalid_data,
                     "{}: edge {} has the split {}; 0 (training), 1 "
                     "(validation), 2 (test) or -1 (none) expected",
-                    from.splits->path().string(), wrong - splits.begin(),
-                    *wrong);
+                    given->path().string(), wrong - splits.begin(), *wrong);
     }
     if (task_.timed) {
-      GRAPHMILL_TRY(auto times, read_doubles(*from.times));
+      GRAPHMILL_TRY(auto times, read_doubles(*array(&npy_task_arrays::times)));
       out_.times.push_back(std::move(times));
     }
     if (task_.weighted) {
       std::vector<float> weights(static_cast<std::size_t>(edges));
-      GRAPHMILL_TRYV(copy_weights(*from.weights, 0, weights));
+      GRAPHMILL_TRYV(
+        copy_weights(*array(&npy_task_arrays::weights), 0, weights));
       out_.weights.push_back(std::move(weights));
     }
-    if (from.negatives)
-      GRAPHMILL_TRYV(copy_negatives(*from.negatives));
+    if (const auto* negatives = array(&npy_task_arrays::negatives))
+      GRAPHMILL_TRYV(copy_negatives(*negatives));
     if (traits_of(task_.kind).labels)
-      return copy_labels(*from.labels, edges);
+      return copy_labels(*array(&npy_task_arrays::labels), edges);
     return ok();
   }
 
@@ -235,6 +256,9 @@ private:
   }
 
   const npy_source& source_;
+  const dataset_info& info_;
+  const task_list& tasks_;
+  std::size_t place_;
   const edge_task_info& task_;
   incoming_task out_;
   std::int64_t classes_ = 0;
@@ -249,33 +273,30 @@ private:
 
 result<npy_task_arrays> open_npy_task(npy_folder& folder,
                                       const std::string& prefix,
+                                      const std::string& task,
                                       std::int64_t edges) {
+  const auto name = [&](const char* what) {
+    return fmt::format("{}edge_{}{}{}.npy", prefix, what,
+                       task.empty() ? "" : ".", task);
+  };
   npy_task_arrays out;
-  GRAPHMILL_TRY(out.splits,
-                open_list(folder, prefix + "edge_split.npy", edges));
-  GRAPHMILL_TRY(out.labels,
-                open_rows(folder, prefix + "edge_label.npy", edges));
-  GRAPHMILL_TRY(out.times, open_list(folder, prefix + "edge_time.npy", edges));
-  GRAPHMILL_TRY(out.weights,
-                open_list(folder, prefix + "edge_row_weight.npy", edges));
-  GRAPHMILL_TRY(out.negatives,
-                open_rows(folder, prefix + "edge_negatives.npy", edges));
+  GRAPHMILL_TRY(out.splits, open_list(folder, name("split"), edges));
+  GRAPHMILL_TRY(out.labels, open_rows(folder, name("label"), edges));
+  GRAPHMILL_TRY(out.times, open_list(folder, name("time"), edges));
+  GRAPHMILL_TRY(out.weights, open_list(folder, name("row_weight"), edges));
+  GRAPHMILL_TRY(out.negatives, open_rows(folder, name("negatives"), edges));
   return out;
 }
 
-result<std::optional<edge_task_request>>
-npy_task_request(const npy_source& source,
-                 const std::optional<edge_task_request>& wanted,
-                 bool edge_times) {
-  const auto has_splits = has(source, &npy_task_arrays::splits);
-  const auto has_labels = has(source, &npy_task_arrays::labels);
-  auto out = wanted;
-  if (!out && (has_splits || has_labels))
-    out.emplace();
+namespace {
+
+/// Fails if arrays are there that no task is made for.
+/// @param edge_times As for `npy_task_requests`.
+result<void> expect_no_task(const npy_source& source, bool edge_times) {
   for (const auto& type : source.edges)
     for (const auto* array :
          {&type.task.times, &type.task.weights, &type.task.negatives})
-      if (!out && *array && !(edge_times && array == &type.task.times))
+      if (*array && !(edge_times && array == &type.task.times))
         return fail(ec::invalid_data,
                     "{} is for a task of edges; say --task-edges TYPE and "
                     "--split-edges 0.85,0.05,0.1, {}or leave it out by name "
@@ -285,60 +306,132 @@ npy_task_request(const npy_source& source,
                       ? "or --edge-time for sampling by time, "
                       : "",
                     file_of(**array));
-  if (!out)
-    return out;
-  const auto timed = has(source, &npy_task_arrays::times);
-  out->timed = timed && !edge_times;
-  out->weighted = has(source, &npy_task_arrays::weights);
-  const auto name = traits_of(out->kind).name;
-  const auto labelled = traits_of(out->kind).labels.has_value();
+  return ok();
+}
+
+/// Fails if a task lacks arrays that it needs, or has some that it cannot use.
+result<void> check_request(const npy_source& source, const task_list& tasks,
+                           std::size_t place) {
+  const auto& task = tasks[place];
+  const auto has_array = [&](optional_array which) {
+    return has(source, tasks, place, which);
+  };
+  const auto own = tasks.size() == 1
+                     ? ""
+                     : fmt::format(", nor edge_label.{}.npy", name_of(task));
+  const auto labelled = traits_of(task.kind).labels.has_value();
+  const auto has_labels = has_array(&npy_task_arrays::labels);
+  const auto has_splits = has_array(&npy_task_arrays::splits);
   if (labelled && !has_labels)
     return fail(ec::invalid_argument,
                 "--task-kind {}: there is no edge_label.npy, nor "
-                "TYPE.edge_label.npy",
-                name);
+                "TYPE.edge_label.npy{}",
+                traits_of(task.kind).name, own);
   if (!labelled && has_labels)
     return fail(ec::invalid_argument,
                 "edge_label.npy: a task of kind {} has no labels; say "
                 "--task-kind edge_class, edge_labels or edge_value, or leave "
                 "it out by name (--ignore)",
-                name);
-  if (out->split && has_splits)
+                traits_of(task.kind).name);
+  if (task.split && has_splits)
+    return fail(
+      ec::invalid_argument,
+      "--split-edges: edge_split.npy says the splits of edges "
+      "already; leave one of both out{}",
+      tasks.size() == 1 ? "" : fmt::format(" for the task {}", name_of(task)));
+  if (!task.split && !has_splits)
     return fail(ec::invalid_argument,
-                "--split-edges: edge_split.npy says the splits of edges "
-                "already; leave one of both out");
-  if (!out->split && !has_splits)
-    return fail(ec::invalid_argument,
-                "nothing says which edges train: say --split-edges "
+                "{}nothing says which edges train: say --split-edges "
                 "0.85,0.05,0.1, or give edge_split.npy with 0, 1, 2 and -1 for "
-                "the edges of training, validation, test and of no split");
-  if (out->split && out->split->order == edge_order::time && !timed)
+                "the edges of training, validation, test and of no split",
+                tasks.size() == 1 ? ""
+                                  : fmt::format("task {}: ", name_of(task)));
+  if (task.split && task.split->order == edge_order::time
+      && !has_array(&npy_task_arrays::times))
     return fail(ec::invalid_argument,
                 "--split-edges by time: there is no edge_time.npy");
+  return ok();
+}
+
+/// Fails if an array is of all tasks and none of several takes it.
+/// @param edge_times As for `npy_task_requests`.
+result<void> expect_taken(const npy_source& source, const task_list& tasks,
+                          bool edge_times) {
+  for (const auto& type : source.edges)
+    for (const auto which : {&npy_task_arrays::splits, &npy_task_arrays::labels,
+                             &npy_task_arrays::times, &npy_task_arrays::weights,
+                             &npy_task_arrays::negatives}) {
+      const auto& array = type.task.*which;
+      if (!array || (edge_times && which == &npy_task_arrays::times))
+        continue;
+      auto taken = false;
+      for (std::size_t t = 0; t < tasks.size(); ++t)
+        taken = taken
+                || (is_of_task(tasks[t], type)
+                    && array_of(type, tasks, t, which) == &*array);
+      if (!taken)
+        return fail(ec::invalid_data,
+                    "{}: none of the tasks {} takes it: each has an array of "
+                    "its own, or no labels; leave it out by name (--ignore {})",
+                    array->path().string(), names_of(tasks), file_of(*array));
+    }
+  return ok();
+}
+
+} // namespace
+
+result<task_list> npy_task_requests(const npy_source& source,
+                                    const task_list& wanted, bool edge_times) {
+  auto out = wanted;
+  if (out.empty()
+      && (has(source, &npy_task_arrays::splits)
+          || has(source, &npy_task_arrays::labels)))
+    out.emplace_back();
+  if (out.empty())
+    GRAPHMILL_TRYV(expect_no_task(source, edge_times));
+  for (std::size_t t = 0; t < out.size(); ++t) {
+    const auto has_own_times =
+      std::ranges::any_of(source.edges, [&](const auto& type) {
+        return t < type.own.size() && type.own[t].times;
+      });
+    out[t].timed =
+      has_own_times
+      || (!edge_times && has(source, out, t, &npy_task_arrays::times));
+    out[t].weighted = has(source, out, t, &npy_task_arrays::weights);
+    GRAPHMILL_TRYV(check_request(source, out, t));
+  }
+  if (out.size() > 1)
+    GRAPHMILL_TRYV(expect_taken(source, out, edge_times));
   return out;
 }
 
-result<void> copy_npy_task(const npy_source& source, const dataset_info& info,
-                           const edge_task_request& request,
-                           dataset_writer& writer) {
-  const auto& task = info.tasks.front();
-  for (const auto type : task.edge_types) {
-    const auto& from = source.edges[static_cast<std::size_t>(type)];
-    for (const auto& [needed, there, file] :
-         {std::tuple{traits_of(task.kind).labels.has_value(),
-                     from.task.labels.has_value(), "edge_label.npy"},
-          std::tuple{task.timed, from.task.times.has_value(), "edge_time.npy"},
-          std::tuple{task.weighted, from.task.weights.has_value(),
-                     "edge_row_weight.npy"}})
-      if (needed && !there)
-        return fail(ec::invalid_data,
-                    "task {}: there is no {} for {}, which other edge types of "
-                    "the task have",
-                    task.name, file, info.edge_type_name(type));
+result<void> copy_npy_tasks(const npy_source& source, const dataset_info& info,
+                            const task_list& tasks, dataset_writer& writer) {
+  for (std::size_t t = 0; t < tasks.size(); ++t) {
+    const auto& task = info.tasks[t];
+    for (const auto type : task.edge_types) {
+      const auto lacks = [&](optional_array which) {
+        return array_of(source.edges[static_cast<std::size_t>(type)], tasks, t,
+                        which)
+               == nullptr;
+      };
+      for (const auto& [needed, which, file] :
+           {std::tuple{traits_of(task.kind).labels.has_value(),
+                       &npy_task_arrays::labels, "edge_label.npy"},
+            std::tuple{task.timed, &npy_task_arrays::times, "edge_time.npy"},
+            std::tuple{task.weighted, &npy_task_arrays::weights,
+                       "edge_row_weight.npy"}})
+        if (needed && lacks(which))
+          return fail(ec::invalid_data,
+                      "task {}: there is no {} for {}, which other edge types "
+                      "of the task have",
+                      task.name, file, info.edge_type_name(type));
+    }
+    npy_task_copier copier{source, info, tasks, t};
+    GRAPHMILL_TRY(auto rows, copier.copy());
+    GRAPHMILL_TRYV(writer.set_task(t, std::move(rows)));
   }
-  npy_task_copier copier{source, info};
-  GRAPHMILL_TRY(auto rows, copier.copy(request, info));
-  return writer.set_task(0, std::move(rows));
+  return ok();
 }
 
 } // namespace graphmill

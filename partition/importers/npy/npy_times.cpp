@@ -37,6 +37,8 @@ std::string plain_text(Value value) {
   return {room.data(), done.ptr};
 }
 
+/// Fails with what is wrong, which follows "the time", as `time_text_reader`
+/// does.
 result<std::string> time_text_of(double value, int bits, dtype type) {
   if (!std::isfinite(value))
     return fail(ec::invalid_data, "is no finite number");
@@ -50,21 +52,18 @@ result<std::string> time_text_of(double value, int bits, dtype type) {
 
 } // namespace
 
-result<std::vector<std::int64_t>>
-read_npy_times(const npy_array& array, time_unit unit,
-               const note_callback& on_note) {
+result<std::vector<std::int64_t>> read_npy_times(const npy_array& array,
+                                                 time_unit unit,
+                                                 const note_callback& on_note) {
   if (array.type() == dtype::boolean)
     return fail(ec::invalid_data, "{} holds bool; times expected",
                 array.path().string());
   time_text_reader reader{unit};
   std::vector<std::int64_t> out;
   out.reserve(static_cast<std::size_t>(array.size()));
-  const auto wrong = [&](const error& reason) {
-    return fail(ec::invalid_data, "{}: the time of element {} {}",
-                array.path().string(), out.size(), reason.message);
-  };
-  const auto read = [&](const std::string& text) -> result<void> {
-    const auto time = reader.read(text);
+  const auto read = [&](const result<std::string>& text) -> result<void> {
+    const auto time =
+      text ? reader.read(text.value()) : result<std::int64_t>{text.error()};
     if (!time)
       return fail(ec::invalid_data, "{}: element {}: the time {}",
                   array.path().string(), out.size(), time.error().message);
@@ -73,12 +72,8 @@ read_npy_times(const npy_array& array, time_unit unit,
   };
   if (const auto bits = exact_bits(array.type())) {
     GRAPHMILL_TRY(const auto values, read_doubles(array));
-    for (const auto value : values) {
-      const auto text = time_text_of(value, *bits, array.type());
-      if (!text)
-        return wrong(text.error());
-      GRAPHMILL_TRYV(read(text.value()));
-    }
+    for (const auto value : values)
+      GRAPHMILL_TRYV(read(time_text_of(value, *bits, array.type())));
   } else {
     GRAPHMILL_TRY(const auto values, read_integers(array));
     for (const auto value : values)
@@ -87,6 +82,7 @@ read_npy_times(const npy_array& array, time_unit unit,
   if (const auto told = reader.told(); !told.empty())
     tell_note(on_note, "{}: times are {}", array.path().filename().string(),
               told);
+  GRAPHMILL_TRYV(reader.check_unit());
   return out;
 }
 

@@ -146,6 +146,20 @@ result<void> copy_doubles(const npy_array& array, std::int64_t begin,
   return ok();
 }
 
+result<void> expect_numbers(const npy_array& array, std::int64_t rows) {
+  return array.shape().size() == 2 ? array.expect_shape({rows, 1})
+                                   : array.expect_shape({rows});
+}
+
+result<void> expect_columns(const npy_array& array, std::int64_t rows) {
+  return array.shape().size() == 1 ? array.expect_shape({rows})
+                                   : array.expect_shape({rows, -1});
+}
+
+std::int64_t columns_of(const npy_array& array) {
+  return array.shape().size() == 1 ? 1 : array.shape()[1];
+}
+
 result<std::vector<double>> read_doubles(const npy_array& array) {
   std::vector<double> out(static_cast<std::size_t>(array.size()));
   GRAPHMILL_TRYV(copy_doubles(array, 0, out));

@@ -28,6 +28,16 @@ result<void> copy_floats(const npy_array& array, std::int64_t begin,
 result<void> copy_doubles(const npy_array& array, std::int64_t begin,
                           std::span<double> out);
 
+/// Fails unless an array has a number for each row: [rows], or [rows, 1].
+result<void> expect_numbers(const npy_array& array, std::int64_t rows);
+
+/// Fails unless an array has numbers for each row: [rows, any], or [rows],
+/// which is one column.
+result<void> expect_columns(const npy_array& array, std::int64_t rows);
+
+/// Columns of such an array.
+std::int64_t columns_of(const npy_array& array);
+
 /// Converts all elements to float64; large integers are rounded.
 result<std::vector<double>> read_doubles(const npy_array& array);
 

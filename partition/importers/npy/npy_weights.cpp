@@ -19,28 +19,14 @@ constexpr auto weight_files = std::to_array<std::string_view>(
 result<std::optional<npy_array>> open_npy_weights(npy_folder& folder,
                                                   const std::string& prefix,
                                                   std::int64_t edges) {
-  std::optional<npy_array> out;
-  for (auto file : weight_files) {
-    const auto name = prefix + std::string{file};
-    if (!folder.has(name))
-      continue;
-    if (out)
-      return fail(ec::invalid_data,
-                  "{} and {} are both weights of the same edges; leave one of "
-                  "them out by name (--ignore {})",
-                  out->path().string(), name, name);
-    GRAPHMILL_TRY(out, folder.array(name));
-  }
+  GRAPHMILL_TRY(auto out, folder.only_array_of(weight_files, prefix,
+                                               "weights of the same edges"));
   if (!out)
     return out;
   if (out->type() == dtype::boolean)
     return fail(ec::invalid_data, "{} holds bool; numbers expected",
                 out->path().string());
-  if (out->shape().size() == 2) {
-    GRAPHMILL_TRYV(out->expect_shape({edges, 1}));
-  } else {
-    GRAPHMILL_TRYV(out->expect_shape({edges}));
-  }
+  GRAPHMILL_TRYV(expect_numbers(*out, edges));
   return out;
 }
 

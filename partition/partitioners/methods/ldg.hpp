@@ -31,8 +31,8 @@ partition_by_ldg(const neighbour_lists& neighbours, const vertex_loads& loads,
                  part_id parts,
                  const std::function<bool(vertex_id)>& on_vertex = {});
 
-/// The same of the vertices that have no part yet: -1 in `assignment`. Those that
-/// have one keep it.
+/// The same of the vertices that have no part yet: -1 in `assignment`. Those
+/// that have one keep it.
 void place_by_ldg(const neighbour_lists& neighbours, const vertex_loads& loads,
                   part_id parts, std::vector<part_id>& assignment,
                   const std::function<bool(vertex_id)>& on_vertex = {});

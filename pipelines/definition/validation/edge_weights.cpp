@@ -15,8 +15,11 @@ bool has_edge_weights(const dataset_info& info) {
 }
 
 bool weighs_edges(const definition& def, const dataset_info& info) {
+  // Visits of walks are weights, too.
   return def.model.edge_weights == edge_weight_use::use
-         && traits_of(def.model.kind).weighs_edges() && has_edge_weights(info);
+         && traits_of(def.model.kind).weighs_edges()
+         && (has_edge_weights(info)
+             || def.sampler.method == sampling_method::pinsage);
 }
 
 std::optional<std::string> problem_with_edge_weights(const definition& def,
@@ -26,8 +29,9 @@ std::optional<std::string> problem_with_edge_weights(const definition& def,
   const auto ignored = def.model.edge_weights == edge_weight_use::ignore;
   if (!ignored && traits.hears() && !traits.weighs_edges()
       && has_edge_weights(info))
-    return fmt::format("edges of {} have weights, and {} has no sum of "
-                       "neighbours to weigh; set model.edge_weights: ignore",
+    return fmt::format("edges of {} have weights, and {} takes the largest "
+                       "values of neighbours, which weigh nothing; set "
+                       "model.edge_weights: ignore",
                        in_quotes(info.name), traits.name);
   if (!ignored || !given)
     return std::nullopt;
@@ -35,7 +39,7 @@ std::optional<std::string> problem_with_edge_weights(const definition& def,
     return fmt::format("`model.edge_weights` is for kinds that hear "
                        "neighbours, and {} does not; leave it out",
                        traits.name);
-  if (!has_edge_weights(info))
+  if (!has_edge_weights(info) && def.sampler.method != sampling_method::pinsage)
     return fmt::format("`model.edge_weights` is `ignore`, but edges of {} have "
                        "no weights; leave it out",
                        in_quotes(info.name));

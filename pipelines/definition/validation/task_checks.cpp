@@ -44,19 +44,9 @@ struct checked_task {
 
   std::string name() const { return "task " + in_quotes(task.name); }
 
-  std::string_view learns() const {
-    switch (task.kind) {
-    case edge_task_kind::link:
-      return "predicts links";
-    case edge_task_kind::edge_class:
-      return "learns classes of edges";
-    case edge_task_kind::edge_labels:
-      return "learns labels of edges";
-    case edge_task_kind::edge_value:
-      return "learns numbers of edges";
-    }
-    return "";
-  }
+  const edge_task_traits& traits() const { return traits_of(task.kind); }
+
+  std::string_view learns() const { return traits().learns; }
 };
 
 /// One output is a score, as links have. Classes, and several outputs, need a
@@ -65,10 +55,10 @@ void check_decoder(const checked_task& c) {
   const auto kind = c.def.decoder.kind;
   const auto matrices =
     kind == decoder_kind::bilinear || kind == decoder_kind::mlp;
-  if (c.task.kind == edge_task_kind::link || matrices)
+  const auto labels = c.traits().labels;
+  if (!labels || matrices)
     return;
-  const auto one_number =
-    c.task.kind == edge_task_kind::edge_value && c.task.class_count == 1;
+  const auto one_number = traits_of(*labels).numbers && c.task.class_count == 1;
   if (!one_number)
     return c.report(
       "decoder.kind",
@@ -122,7 +112,7 @@ void check_negative_count(const checked_task& c) {
 }
 
 void check_negatives(const checked_task& c) {
-  if (c.task.kind != edge_task_kind::link)
+  if (!c.traits().negatives)
     return refuse_negatives(c);
   if (c.def.negatives.kind == negative_kind::given
       && c.task.negative_counts[static_cast<std::size_t>(split::train)] == 0)
@@ -246,8 +236,10 @@ void check_links(const checked_task& c) {
            "labels that are numbers");
   c.refuse("evaluate.threshold", !c.def.evaluate.threshold.empty(), "classes");
   const auto metric = metric_meant(c.def.evaluate);
+  const auto& target =
+    c.info.node_types[static_cast<std::size_t>(c.info.target)];
   if (metric != evaluation_metric::accuracy // The default: mrr.
-      && (!task_of(label_kind::links).has(metric)
+      && (!task_of(target).has(metric)
           || c.def.evaluate.metric_detail.find(':') != std::string::npos))
     c.report("evaluate.metric",
              fmt::format("`evaluate.metric` is {}{}, and {} {}: use mrr, "
@@ -271,7 +263,7 @@ problems_with_task(const definition& def, const dataset_info& info) {
   const checked_task c{def, info, *chosen_task(info), out};
   check_decoder(c);
   check_outputs(c);
-  if (c.task.kind == edge_task_kind::link)
+  if (c.traits().negatives)
     check_links(c);
   else
     c.refuse("train.link_loss", def.train.link_loss != link_loss::bce, "links");

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <utility>
 
 namespace graphmill {
 
@@ -29,7 +30,7 @@ struct checked_times {
   std::string data() const { return in_quotes(info.name); }
 };
 
-/// Fields that mean nothing unless seeds hear of their past alone.
+/// Fields that mean nothing unless seeds see their past alone.
 void refuse_without_time(const checked_times& c) {
   const auto& sampler = c.def.sampler;
   const auto refuse = [&c](const char* path, bool given) {
@@ -39,10 +40,14 @@ void refuse_without_time(const checked_times& c) {
                            "`inclusive`; say one of them, or leave it out",
                            path));
   };
+  if (c.def.evaluate.visible != visible_edges::training)
+    c.report(
+      "evaluate.visible",
+      "`evaluate.visible: past` is for `sampler.time: strict`; say that, "
+      "or leave it out");
   refuse("sampler.latest", sampler.latest);
   refuse("sampler.window", sampler.window != 0);
   refuse("sampler.disjoint", sampler.disjoint);
-  refuse("evaluate.visible", c.def.evaluate.visible != visible_edges::training);
 }
 
 void check_rows(const checked_times& c) {
@@ -77,9 +82,9 @@ void check_drawing(const checked_times& c) {
     c.report("evaluate.neighbours",
              "`evaluate.neighbours: all` takes all edges before a row, and "
              "`sampler.latest` the last ones; leave out one of them");
-  if (sampler.disjoint && sampler.method == sampling_method::labor)
+  if (sampler.disjoint && sampler.method >= sampling_method::labor)
     c.report("sampler.method",
-             "`sampler.method: labor` lets rows share neighbours, and with "
+             "`sampler.method` lets rows share neighbours, and with "
              "`sampler.disjoint` they share none; leave out one of them");
   if (c.feeding)
     return;
@@ -87,7 +92,7 @@ void check_drawing(const checked_times& c) {
     c.report(
       "train.shuffle",
       "with `sampler.time` and without `sampler.disjoint`, all rows of a "
-      "step hear of what was before the earliest of them, of which "
+      "step see what was before the earliest of them, of which "
       "shuffling would leave little: set `train.shuffle: false`, or "
       "`sampler.disjoint: true`");
   if (traits_of(c.def.model.kind).needs_degrees())
@@ -107,13 +112,13 @@ void check_visible(const checked_times& c) {
              "leave it out");
   else if (c.def.sampler.time != time_use::strict)
     c.report("evaluate.visible",
-             "`evaluate.visible: past` lets rows hear of edges that are held "
-             "out, and with `sampler.time: inclusive` of themselves; set "
+             "`evaluate.visible: past` lets rows see edges that are held "
+             "out, and with `sampler.time: inclusive` themselves; set "
              "`sampler.time: strict`");
 }
 
 void check_negatives(const checked_times& c) {
-  if (c.task == nullptr || c.task->kind != edge_task_kind::link)
+  if (c.task == nullptr || !traits_of(c.task->kind).negatives)
     return;
   const auto& negatives = c.def.negatives;
   const auto all = ends_ranked_among_all(c.def, c.info, *c.task);
@@ -169,12 +174,54 @@ time_rule time_rule_of(const definition& def, const dataset_info& info) {
 }
 
 result<void> check_named_pairs(const definition& def) {
-  if (!def.sampler.is_timed() || def.sampler.window == 0)
+  if (!def.sampler.is_timed())
     return ok();
-  return fail(ec::invalid_argument,
-              "pairs that are named have no time, and with `sampler.window` they "
-              "would hear of nothing: predict the edges of a split (--split), "
-              "which have times, or train without `sampler.window`");
+  if (def.model.edge_ages != edge_age_use::none)
+    return fail(ec::invalid_argument,
+                "pairs that are named have no time, so that edges have no ages "
+                "for them, which `model.edge_ages` reads: predict the edges of "
+                "a split (--split), which have times");
+  if (def.sampler.window == 0)
+    return ok();
+  return fail(
+    ec::invalid_argument,
+    "pairs that are named have no time, and with `sampler.window` they "
+    "would see nothing: predict the edges of a split (--split), "
+    "which have times, or train without `sampler.window`");
+}
+
+result<void> check_visible_past(const definition& def, const shard& part) {
+  if (def.evaluate.visible != visible_edges::past)
+    return ok();
+  const auto& info = part.info();
+  for (edge_type_id e = 0; e < std::ssize(info.edge_types); ++e) {
+    const auto& edges = part.edges(e);
+    const auto& nodes =
+      part.nodes(info.edge_types[static_cast<std::size_t>(e)].destination);
+    const auto rows = edges.times.empty() ? 0 : edges.visible.size() / 2;
+    for (std::size_t row = 0; row < rows; ++row) {
+      const auto begin = edges.indptr[row];
+      const auto end = edges.indptr[row + 1];
+      for (edge_level level = 0; level < all_levels; ++level) {
+        const auto next = begin + edges.seen(row, level);
+        // Damage of lists is told where they are read.
+        if (begin < 0 || next <= begin || next >= end
+            || std::cmp_greater(end, edges.times.size())
+            || edges.times[static_cast<std::size_t>(next - 1)]
+                 <= edges.times[static_cast<std::size_t>(next)])
+          continue;
+        return fail(ec::invalid_argument,
+                    "`evaluate.visible: past` is for tasks that were split by "
+                    "time, and an edge of type {} to node {} that {} holds out "
+                    "is older than another one; import {} with --by time, or "
+                    "leave `evaluate.visible` out",
+                    in_quotes(info.edge_type_name(e)),
+                    nodes.original(nodes.begin + static_cast<node_id>(row)),
+                    in_quotes(info.name), in_quotes(info.name));
+      }
+    }
+  }
+  return ok();
 }
 
 std::vector<std::pair<std::string, std::string>>
@@ -194,12 +241,12 @@ problems_with_times(const definition& def, const dataset_info& info,
     refuse_without_time(c);
     if (timed && def.sampler.time == time_use::none
         && (feeding || traits_of(def.model.kind).hears()))
-      c.report(
-        "sampler.time",
-        fmt::format("edges of {} have times: say `sampler.time: strict`, "
-                    "so that a seed hears of its past alone, "
-                    "`inclusive`, or `ignore`{}",
-                    c.data(), feeding ? " (of a loader: time=\"strict\")" : ""));
+      c.report("sampler.time",
+               fmt::format(
+                 "edges of {} have times: say `sampler.time: strict`, "
+                 "so that a seed sees its past alone, "
+                 "`inclusive`, or `ignore`{}",
+                 c.data(), feeding ? " (of a loader: time=\"strict\")" : ""));
     return out;
   }
   if (!feeding && !traits_of(def.model.kind).hears()) {

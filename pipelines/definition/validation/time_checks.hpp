@@ -3,6 +3,7 @@
 #include "messages/base/error.hpp"
 #include "messages/definition/definition.hpp"
 #include "partition/dataset/dataset.hpp"
+#include "partition/dataset/shard.hpp"
 #include "partition/sampling/time_limits.hpp"
 
 #include <string>
@@ -11,12 +12,18 @@
 
 namespace graphmill {
 
-/// What seeds may hear of by time.
+/// What seeds may see by time.
 time_rule time_rule_of(const definition& def, const dataset_info& info);
 
-/// Fails if pairs that a user names would hear of nothing: they are of a time
-/// after all edges, from which a window does not reach back to one.
+/// Fails if pairs that a user names would see nothing, or of edges without
+/// an age: they are of a time after all edges, from which a window does not
+/// reach back to one.
 result<void> check_named_pairs(const definition& def);
+
+/// Fails if rows see edges that are held out (`evaluate.visible: past`), and
+/// lists of a part are not in the order of time over all splits: the past of a
+/// row is the front of a list. Reads two times for each split and list.
+result<void> check_visible_past(const definition& def, const shard& part);
 
 /// The problems of fields about times for a dataset, by path: times that the
 /// dataset or its rows lack, that would be ignored without a word, and what has

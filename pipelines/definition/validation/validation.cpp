@@ -11,6 +11,7 @@
 #include "pipelines/definition/model_traits.hpp"
 #include "pipelines/definition/validation/edge_features.hpp"
 #include "pipelines/definition/validation/edge_weights.hpp"
+#include "pipelines/definition/validation/sampling_checks.hpp"
 #include "pipelines/definition/validation/task_checks.hpp"
 #include "pipelines/definition/validation/time_checks.hpp"
 #include "pipelines/definition/validation/value_checks.hpp"
@@ -41,8 +42,8 @@ struct checked {
     problems.push_back(std::move(found));
   }
   /// Those of fields without problems of their own.
-  void report_usable(
-    std::vector<std::pair<std::string, std::string>> found) const {
+  void
+  report_usable(std::vector<std::pair<std::string, std::string>> found) const {
     for (auto& [path, text] : found)
       if (source.usable(path))
         report(path, std::move(text));
@@ -91,7 +92,16 @@ void check_dataset_name(const checked& c) {
                          c.def.dataset));
 }
 
+/// With `hgt`, fanouts are of node types.
+void check_budgets(const checked& c) {
+  for (const auto& [key, values] : c.def.sampler.edge_fanouts)
+    if (!c.info.find_node_type(key))
+      c.report("sampler.fanouts." + key, no_node_type(c.info, key));
+}
+
 void check_edge_types(const checked& c) {
+  if (c.def.sampler.method == sampling_method::hgt)
+    return check_budgets(c);
   std::map<edge_type_id, std::string> seen;
   for (const auto& [key, values] : c.def.sampler.edge_fanouts) {
     const auto path = "sampler.fanouts." + key;
@@ -146,22 +156,16 @@ void check_edge_weights(const checked& c) {
     c.report(given ? path : "model.kind", *std::move(text));
 }
 
-void check_sampling_method(const checked& c) {
-  const auto path = "sampler.method";
-  if (c.def.sampler.method == sampling_method::weighted
-      && !has_edge_weights(c.info) && c.source.usable(path))
-    c.report(path, fmt::format("`sampler.method` is `weighted`, but edges of "
-                               "{} have no weights; leave it out, or import "
-                               "weights",
-                               in_quotes(c.info.name)));
-}
-
 void check_edge_features(const checked& c) {
   const auto path = "model.edge_features";
   const auto given = c.source.fields.contains(path);
   if (auto text = problem_with_edge_features(c.def, c.info, given);
       text && c.source.usable(path) && c.source.usable("model.kind"))
     c.report(given ? path : "model.kind", *std::move(text));
+  if (auto text = problem_with_ages(c.def, c.info);
+      text && c.source.usable("model.edge_ages")
+      && c.source.usable("model.kind"))
+    c.report("model.edge_ages", *std::move(text));
   if (auto text = problem_with_decoded_features(c.def, c.info);
       text && c.source.usable("decoder.edge_features"))
     c.report("decoder.edge_features", *std::move(text));
@@ -412,14 +416,14 @@ std::vector<problem> problems_with(const definition_source& source,
                   problems};
   check_dataset_name(c);
   check_edge_types(c);
+  c.report_usable(problems_with_times(c.def, c.info, use == data_use::feeding));
   c.report_usable(
-    problems_with_times(c.def, c.info, use == data_use::feeding));
+    problems_with_sampling(c.def, c.info, use == data_use::feeding));
   if (use != data_use::feeding) {
     check_model(c);
     check_embedding(c);
     check_edge_weights(c);
     check_edge_features(c);
-    check_sampling_method(c);
   }
   if (chosen && use != data_use::feeding) {
     check_task(c);
@@ -432,6 +436,21 @@ std::vector<problem> problems_with(const definition_source& source,
              && (source.value.task.empty() || source.value.labels.empty())) {
     c.report(path, fmt::format("`{}`: {}", path, chosen.error().message));
   }
+  return problems;
+}
+
+std::vector<problem> problems_with(const definition_source& source,
+                                   const partitioned_graph& graph) {
+  auto problems = problems_with(source, graph.info());
+  const auto path = "evaluate.visible";
+  const auto& def = source.value;
+  if (def.evaluate.visible != visible_edges::past || !problems.empty()
+      || !source.usable(path))
+    return problems;
+  for (part_id p = 0; p < graph.part_count() && problems.empty(); ++p)
+    if (const auto part = graph.open_shard(p))
+      if (const auto sound = check_visible_past(def, *part.value()); !sound)
+        problems.push_back({source.where(path), sound.error().message});
   return problems;
 }
 
@@ -499,7 +518,7 @@ result<void> check_against(const definition& def, const dataset_info& info,
 result<void> check_definition_against(const definition_source& source,
                                       const std::filesystem::path& data) {
   GRAPHMILL_TRY(const auto graph, partitioned_graph::open(data));
-  const auto problems = problems_with(source, graph.info());
+  const auto problems = problems_with(source, graph);
   if (!problems.empty())
     return to_error(problems);
   return ok();
@@ -518,8 +537,7 @@ result<void> check_provable(const definition& def,
                 "have no digests of blocks; leave one of the two out",
                 def.fetch.verify, def.task);
   if (def.fetch.verify != 0
-      && (reads_edge_features(def, graph.info())
-          || decodes_edge_features(def)))
+      && (reads_edge_features(def, graph.info()) || decodes_edge_features(def)))
     return fail(ec::invalid_argument,
                 "`fetch.verify` is {}, but features of edges have no digests "
                 "of blocks to check values against; leave `fetch.verify` out, "

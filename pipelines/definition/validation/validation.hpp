@@ -26,6 +26,11 @@ std::vector<problem> problems_with(const definition_source& source,
                                    const dataset_info& info,
                                    data_use use = data_use::training);
 
+/// The same, and those for which lists of edges have to be read. Parts that are
+/// elsewhere are left to whoever has them.
+std::vector<problem> problems_with(const definition_source& source,
+                                   const partitioned_graph& graph);
+
 /// A warning if nodes have several labels and accuracy chooses the best epoch,
 /// which may stay 0 for long, or if a mean over two classes chooses it; nothing
 /// otherwise.
@@ -60,6 +65,15 @@ std::vector<std::string> edge_type_names(const dataset_info& info);
 /// type.
 result<sampling_scheme> resolve_fanouts(const definition& def,
                                         const dataset_info& info);
+
+/// That there is no node type of a name, as a sentence.
+std::string no_node_type(const dataset_info& info, const std::string& name);
+
+/// Why edges of a type have no reverses, or walks no way back; nothing: they
+/// have, or need none.
+std::optional<std::string> problem_with_opposite(const dataset_info& info,
+                                                 const sampling_scheme& scheme,
+                                                 edge_type_id type);
 
 /// What to sample for evaluation. With `neighbours: all` every in-edge, once,
 /// of each edge type and hop that training samples from.

@@ -57,7 +57,7 @@ void add_row_slots(const batch_form& form, const dataset_info& info,
   };
   const auto& task = *chosen_task(info);
   const auto& target = info.node_types[static_cast<std::size_t>(info.target)];
-  const auto link = task.kind == edge_task_kind::link;
+  const auto link = traits_of(task.kind).negatives;
   if (form.rows == link_row_form::triplets) {
     add("src_index", dtype::int64);
     add("dst_pos_index", dtype::int64);
@@ -99,10 +99,11 @@ std::vector<formed_slot> slots_of(const batch_form& form,
   if (!form.merged || info.edge_types.empty()) {
     for (std::size_t e = 0; e < info.edge_types.size(); ++e)
       add_edge_slots(form, array_of::edge_type, static_cast<edge_type_id>(e),
-                     info.edge_types[e].weighted,
+                     info.edge_types[e].weighted || form.visits,
                      info.edge_types[e].feature_width > 0, out);
   } else {
-    add_edge_slots(form, array_of::all_edges, 0, has_edge_weights(info),
+    add_edge_slots(form, array_of::all_edges, 0,
+                   has_edge_weights(info) || form.visits,
                    has_edge_features(info), out);
     if (info.edge_types.size() > 1)
       out.push_back({"edge_type", array_of::all_edges, 0, dtype::int64});
@@ -116,23 +117,22 @@ batch_needs needs_of(const batch_form& form, const dataset_info& info) {
   batch_needs out;
   out.merged_relations = false; // Merging is up to the form.
   out.degrees = form.degrees;
-  out.weights = form.edge_weights && has_edge_weights(info);
+  out.weights = form.edge_weights && (has_edge_weights(info) || form.visits);
   out.edge_features = form.edge_features && has_edge_features(info);
   out.backward = false;
   out.original_ids = true;
-  out.node_bytes =
-    form.trees ? sizeof(std::int32_t) + sizeof(std::int64_t) : 0;
+  out.node_bytes = form.trees ? sizeof(std::int32_t) + sizeof(std::int64_t) : 0;
   out.unpacked = true;
   out.edge_bytes = (form.layout == edge_layout::coo ? 2 : 1) * sizeof(node_id);
   if (form.merged && info.edge_types.size() > 1)
-    out.edge_bytes += sizeof(std::int64_t) // Their types.
-                      + (form.edge_ids ? sizeof(edge_id) : 0)
-                      + (out.weights ? sizeof(float) : 0)
-                      + (out.edge_features
-                           ? static_cast<std::uint64_t>(
-                               info.edge_types.front().feature_width)
-                               * sizeof(float)
-                           : 0);
+    out.edge_bytes +=
+      sizeof(std::int64_t) // Their types.
+      + (form.edge_ids ? sizeof(edge_id) : 0)
+      + (out.weights ? sizeof(float) : 0)
+      + (out.edge_features
+           ? static_cast<std::uint64_t>(info.edge_types.front().feature_width)
+               * sizeof(float)
+           : 0);
   // A pair has two ids, a label, a weight and a type, for each node of a row.
   if (info.chosen_task)
     out.row_copies = (2 * sizeof(node_id) + 2 * sizeof(float)

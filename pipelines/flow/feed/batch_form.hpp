@@ -29,11 +29,13 @@ struct batch_form {
   /// All edge types as one, whose edges have numbers of types; for graphs of
   /// one node type.
   bool merged = false;
-  bool edge_ids = false;     ///< Original ids, within the edge type.
-  bool edge_weights = false; ///< Of types that have weights.
+  bool edge_ids = false;      ///< Original ids, within the edge type.
+  bool edge_weights = false;  ///< Of types that have weights.
   bool edge_features = false; ///< Of types that have features.
-  bool degrees = false;      ///< In-degrees over the full graph.
+  bool degrees = false;       ///< In-degrees over the full graph.
   bool trees = false; ///< Nodes have rows: each row has a tree of its own.
+  /// Edges of all types have weights: how often walks came to their sources.
+  bool visits = false;
 
   // Of tasks of edges.
   link_row_form rows = link_row_form::pairs;
@@ -55,11 +57,11 @@ enum class array_of : std::uint8_t {
 /// An array that every batch of a form has. Value type.
 struct formed_slot {
   /// Of node types: "x" [nodes, width], "n_id" [nodes] original ids, "batch"
-  /// [nodes] the row of the batch whose tree a node is in, "degree" [nodes], "y" [seeds] or [seeds, columns], "input_id" [seeds] positions
-  /// among the seeds of the split. Of edges: "edge_index" [2,
-  /// edges] sources above destinations, or "indptr" [rows + 1] and "indices"
-  /// [edges]; "e_id", "edge_weight", "edge_type" [edges]; "edge_attr" [edges,
-  /// width].
+  /// [nodes] the row of the batch whose tree a node is in, "degree" [nodes],
+  /// "y" [seeds] or [seeds, columns], "input_id" [seeds] positions among the
+  /// seeds of the split. Of edges: "edge_index" [2, edges] sources above
+  /// destinations, or "indptr" [rows + 1] and "indices" [edges]; "e_id",
+  /// "edge_weight", "edge_type" [edges]; "edge_attr" [edges, width].
   ///
   /// Of rows of a task, in place of "y": "edge_label_index" [2, pairs] local
   /// ids, the edges, then their negatives, edge by edge; "edge_label" [pairs]

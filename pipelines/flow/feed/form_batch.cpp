@@ -190,7 +190,7 @@ private:
   /// @param pairs How many there are: the first ones are the rows.
   void add_row_labels(const seed_batch& edges,
                       std::span<const std::size_t> taken, std::size_t pairs) {
-    if (chosen_task(info_)->kind == edge_task_kind::link) {
+    if (traits_of(chosen_task(info_)->kind).negatives) {
       if (!form_.has_negatives())
         return;
       auto& labels = out_.values.emplace_back(pool_);
@@ -416,8 +416,7 @@ private:
   /// Rows of edges; of several types, which have equally many features, row by
   /// row.
   void add_features(std::span<const edge_list> lists,
-                    std::span<pod_vector<float>> features,
-                    std::int64_t width) {
+                    std::span<pod_vector<float>> features, std::int64_t width) {
     const auto edges = static_cast<std::int64_t>(edges_in(lists));
     if (lists.size() == 1)
       return add(features.front(), edges, width);
@@ -425,11 +424,11 @@ private:
     merged.resize(static_cast<std::size_t>(edges * width));
     auto* to = merged.data();
     const auto columns = static_cast<std::size_t>(width);
-    each_row(lists, [&](std::size_t list, std::size_t begin,
-                        std::size_t count) {
-      to = std::copy_n(features[list].data() + begin * columns,
-                       count * columns, to);
-    });
+    each_row(lists,
+             [&](std::size_t list, std::size_t begin, std::size_t count) {
+               to = std::copy_n(features[list].data() + begin * columns,
+                                count * columns, to);
+             });
     add(merged, edges, width);
   }
 
@@ -445,7 +444,8 @@ void lay_edges_out(former& make, formed_batch& out, const batch_form& form,
   // Arrays point to what lies in these, which must not move.
   auto& lists = out.data.graph.edges;
   if (form.merged && !lists.empty()) {
-    make.add_edges(lists, has_edge_weights(info), out.data.edge_features,
+    make.add_edges(lists, has_edge_weights(info) || form.visits,
+                   out.data.edge_features,
                    info.edge_types.front().feature_width);
     if (lists.size() > 1)
       make.add_types(lists);
@@ -455,7 +455,7 @@ void lay_edges_out(former& make, formed_batch& out, const batch_form& form,
   for (std::size_t e = 0; e < lists.size(); ++e) {
     const std::span one{&lists[e], 1};
     const std::span features{out.data.edge_features};
-    make.add_edges(one, info.edge_types[e].weighted,
+    make.add_edges(one, info.edge_types[e].weighted || form.visits,
                    features.empty() ? features : features.subspan(e, 1),
                    info.edge_types[e].feature_width);
     make.count_edges(one, info.edge_types[e].destination);

@@ -26,16 +26,13 @@ GRAPHMILL_INLINE void soften(const attention& task, std::int64_t i,
   const auto heads = task.heads;
   const auto own = task.destination_scores[i * heads + h];
   const auto with_self = task.self_weights != nullptr;
-  const auto first = task.indptr[i];
-  if (first == task.indptr[i + 1] && !with_self)
-    return;
   const auto self =
-    attention_rows::leaky(own
-                          + (with_self ? task.source_scores[i * heads + h]
-                                       : edge_score(task, first, h)));
+    with_self ? attention_rows::leaky(own + task.source_scores[i * heads + h])
+              : attention_rows::no_score;
   auto largest = self;
   for (auto e = task.indptr[i]; e < task.indptr[i + 1]; ++e) {
-    const auto score = attention_rows::leaky(own + edge_score(task, e, h));
+    const auto score =
+      attention_rows::leaky(own + edge_score(task, e, h)) + task.log_weight(e);
     task.weights[e * heads + h] = score;
     largest = std::max(largest, score);
   }
@@ -125,6 +122,23 @@ void attend_sources_backward(const attention& task,
     }
     attention_rows::add_heads(source_vector, sum, heads, width, row);
   }
+}
+
+GRAPHMILL_CLONES
+void add_shares_of_rows(const std::int64_t* indptr, const float* scale,
+                        std::int64_t heads, const_matrix x, std::int64_t first,
+                        std::int64_t begin, std::int64_t end, matrix into) {
+  const auto width = x.columns / heads;
+  for (auto i = begin; i < end; ++i)
+    for (auto e = indptr[i]; e < indptr[i + 1]; ++e) {
+      auto* out = into.row(e);
+      for (std::int64_t h = 0; h < heads; ++h) {
+        const auto share = scale[e * heads + h];
+        const auto* from = x.row(i) + h * width + first;
+        for (std::int64_t c = 0; c < into.columns; ++c)
+          out[c] = simd::fused(share, from[c], out[c]);
+      }
+    }
 }
 
 GRAPHMILL_CLONES

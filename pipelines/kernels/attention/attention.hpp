@@ -17,14 +17,16 @@ namespace graphmill {
 ///   e[i,j] = LeakyReLU(destination . z[i] + source . z[j]), slope 0.2
 ///   out[i] = sum over j of softmax(e[i, :])[j] * z[j]
 ///
-/// j goes over the in-neighbours of i and i itself. Heads lie side by side in
-/// the columns of `z`, each of width columns / heads, and are computed
-/// independently. Each layer of a batch is one such task: `head_products` makes
-/// the scores, then `attend` fills the weights and the output, and backward
-/// goes by `attend_backward`, then `attend_sources_backward`, both of which
-/// read the weights. It borrows all arrays. Sums are made in the order of the
-/// edges, so the result is the same for any number of threads, which may
-/// compute different rows at once.
+/// where edges with weights w add log(w) to e: an edge of weight 2 counts as
+/// two edges, and one of weight 0 as none. i itself weighs 1. j goes over the
+/// in-neighbours of i and i itself. Heads lie side by side in the columns of
+/// `z`, each of width columns / heads, and are computed independently. Each
+/// layer of a batch is one such task: `head_products` makes the scores, then
+/// `attend` fills the weights and the output, and backward goes by
+/// `attend_backward`, then `attend_sources_backward`, both of which read the
+/// weights. It borrows all arrays. Sums are made in the order of the edges, so
+/// the result is the same for any number of threads, which may compute
+/// different rows at once.
 struct attention {
   const std::int64_t* indptr = nullptr; ///< [rows + 1], positions in `columns`.
   const local_id* columns = nullptr;    ///< [edges] Sources: rows of z.
@@ -55,6 +57,7 @@ struct attention {
   /// [edges, any] Without joint scores: what is summed apart, by the weights
   /// that z[j] is summed with. No data: edges have no features.
   const_matrix features;
+  const float* log_weights = nullptr;  ///< [edges] Null: all weigh 1.
   const float* edge_scores = nullptr;  ///< [edges, heads] Added to those of j.
   float* feature_sums = nullptr;       ///< [rows, heads, any] Filled.
   const float* sum_gradient = nullptr; ///< The same; read by backward.
@@ -69,6 +72,10 @@ struct attention {
   }
   const float* self_shares() const {
     return dropped_self != nullptr ? dropped_self : self_weights;
+  }
+  /// What is added to the score of an edge as it enters the softmax.
+  float log_weight(std::int64_t e) const {
+    return log_weights == nullptr ? 0.0f : log_weights[e];
   }
 };
 
@@ -118,6 +125,15 @@ void attend_sources_backward(const attention& task,
                              const float* destination_vector,
                              std::int64_t begin, std::int64_t end,
                              float* source_gradient, matrix out);
+
+/// into[e, c] += the sum over heads h of scale[e, h] * x[i, h, first + c], for
+/// the edges e of rows i in [begin, end): the gradient of what is summed by
+/// heads, if x is that of the sums.
+/// @param scale [edges, heads] @param x [rows, heads, any]
+/// @param into [edges, some of these columns]
+void add_shares_of_rows(const std::int64_t* indptr, const float* scale,
+                        std::int64_t heads, const_matrix x, std::int64_t first,
+                        std::int64_t begin, std::int64_t end, matrix into);
 
 /// sums[h, c] += scale[i, h] * z[i, h, c] over rows [begin, end), in the order
 /// of rows: the gradient of the vector of `head_products`, if `scale` is the

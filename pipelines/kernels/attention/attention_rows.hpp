@@ -7,6 +7,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 
 // What the kernels of both kinds of scores do with a row; for their sources
 // alone. All of it is inlined into kernels with GRAPHMILL_CLONES.
@@ -76,12 +77,26 @@ GRAPHMILL_INLINE float products(const float* a, const float* b,
   return with_rest(with_rest(sum, a, b, c, count), x, y, d, further);
 }
 
+/// Below all scores: that of edges of weight 0.
+inline constexpr auto no_score = -std::numeric_limits<float>::infinity();
+
+/// What is taken off all scores of a row, so that exp does not grow to
+/// infinity: the largest one. Where all edges weigh 0 there is none.
+GRAPHMILL_INLINE float peak_of(float largest) {
+  return largest == no_score ? 0.0f : largest;
+}
+
+/// What makes shares of powers. Where all edges weigh 0 there are no shares.
+GRAPHMILL_INLINE float inverse_of(float total) {
+  return total == 0 ? 0.0f : 1 / total;
+}
+
 /// Replaces the scores of a row's edges, which lie in the place of the weights,
-/// by their softmax. The largest score is taken off all of them first, which
-/// changes nothing but keeps exp from growing to infinity.
+/// by their softmax.
 /// @param self The score of the row with itself; read only with `self_weights`.
 GRAPHMILL_INLINE void soften_scores(const attention& task, std::int64_t i,
                                     std::int64_t h, float self, float largest) {
+  largest = peak_of(largest);
   const auto heads = task.heads;
   const auto from = task.indptr[i];
   const auto to = task.indptr[i + 1];
@@ -93,7 +108,7 @@ GRAPHMILL_INLINE void soften_scores(const attention& task, std::int64_t i,
     weight = std::exp(weight - largest);
     total += weight;
   }
-  const auto inverse = 1 / total;
+  const auto inverse = inverse_of(total);
   for (auto e = from; e < to; ++e)
     task.weights[e * heads + h] *= inverse;
   if (with_self)
@@ -199,21 +214,31 @@ GRAPHMILL_INLINE void sum_row(const attention& task, std::int64_t i,
   }
 }
 
-/// The same of the features of the row's edges, if they have any.
+/// out[h] += scale[e, h] * x[e] over edges [begin, end).
+/// @param out [heads, columns of x]
+GRAPHMILL_INLINE void add_edge_rows(const_matrix x, const float* scale,
+                                    std::int64_t heads, std::int64_t begin,
+                                    std::int64_t end, float* out) {
+  const auto width = x.columns;
+  for (auto e = begin; e < end; ++e) {
+    const auto* row = x.row(e);
+    const auto* share = scale + e * heads;
+    for (std::int64_t h = 0; h < heads; ++h)
+      for (std::int64_t c = 0; c < width; ++c)
+        out[h * width + c] = simd::fused(share[h], row[c], out[h * width + c]);
+  }
+}
+
+/// The same sum as `sum_row` of the features of the row's edges, if they have
+/// any.
 GRAPHMILL_INLINE void sum_features(const attention& task, std::int64_t i) {
   if (task.feature_sums == nullptr)
     return;
-  const auto heads = task.heads;
-  const auto width = task.features.columns;
-  auto* out = task.feature_sums + i * heads * width;
-  std::fill(out, out + heads * width, 0.0f);
-  for (auto e = task.indptr[i]; e < task.indptr[i + 1]; ++e) {
-    const auto* x = task.features.row(e);
-    const auto* share = task.shares() + e * heads;
-    for (std::int64_t h = 0; h < heads; ++h)
-      for (std::int64_t c = 0; c < width; ++c)
-        out[h * width + c] = simd::fused(share[h], x[c], out[h * width + c]);
-  }
+  const auto size = task.heads * task.features.columns;
+  auto* out = task.feature_sums + i * size;
+  std::fill(out, out + size, 0.0f);
+  add_edge_rows(task.features, task.shares(), task.heads, task.indptr[i],
+                task.indptr[i + 1], out);
 }
 
 } // namespace graphmill::attention_rows

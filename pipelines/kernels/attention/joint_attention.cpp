@@ -79,7 +79,8 @@ void attend_jointly(const joint_attention& task, std::int64_t begin,
       const auto self = joint_score(task, i, i, no_edge, h);
       auto largest = self;
       for (auto e = base.indptr[i]; e < base.indptr[i + 1]; ++e) {
-        const auto score = joint_score(task, i, base.columns[e], e, h);
+        const auto score =
+          joint_score(task, i, base.columns[e], e, h) + base.log_weight(e);
         base.weights[e * base.heads + h] = score;
         largest = std::max(largest, score);
       }

@@ -13,7 +13,8 @@ namespace graphmill {
 ///
 ///   e[i,j] = vector . LeakyReLU(y[i] + z[j]), slope 0.2, head by head
 ///
-/// where edges that have features add what they bring to z[j].
+/// where edges that have features add what they bring to z[j], and edges with
+/// weights their logarithms to e.
 ///
 /// y is the destinations' input times a weight matrix of its own. Scores are no
 /// sums of one number for each end, so they are made edge by edge and again in

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 namespace graphmill {
 
@@ -13,23 +12,40 @@ namespace {
 
 using projected_relation = projected_attention::relation;
 
-/// Computes the softmax of row i and head h over all relations. The largest
-/// score is taken off all of them first, which changes nothing but keeps exp
-/// from growing to infinity.
+/// What an edge has of a product: with a row of its source, and with its own
+/// features.
+/// @param row, of_features For row i of destinations: [heads, any] each.
+GRAPHMILL_INLINE float edge_product(const projected_relation& from,
+                                    std::int64_t heads, std::int64_t h,
+                                    std::int64_t e, const_matrix sources,
+                                    const float* row,
+                                    const float* of_features) {
+  const auto width = sources.columns / heads;
+  const auto* source = sources.row(from.columns[e]) + h * width;
+  if (from.features.data == nullptr)
+    return attention_rows::product(row + h * width, source, width);
+  const auto any = from.features.columns;
+  return attention_rows::products(row + h * width, source, width,
+                                  of_features + h * any, from.features.row(e),
+                                  any);
+}
+
+/// Computes the softmax of row i and head h over all relations.
 GRAPHMILL_INLINE void soften_across(const projected_attention& task,
                                     std::int64_t i, std::int64_t h) {
   const auto heads = task.heads;
-  auto largest = -std::numeric_limits<float>::infinity();
+  auto largest = attention_rows::no_score;
   for (const auto& from : task.relations) {
-    const auto width = from.queries.columns / heads;
-    const auto* query = from.queries.row(i) + h * width;
     for (auto e = from.indptr[i]; e < from.indptr[i + 1]; ++e) {
-      const auto score = attention_rows::product(
-        query, from.keys.row(from.columns[e]) + h * width, width);
+      const auto score =
+        edge_product(from, heads, h, e, from.keys, from.queries.row(i),
+                     from.edge_queries.row(i))
+        + (from.log_weights == nullptr ? 0.0f : from.log_weights[e]);
       from.weights[e * heads + h] = score;
       largest = std::max(largest, score);
     }
   }
+  largest = attention_rows::peak_of(largest);
   auto total = 0.0f;
   for (const auto& from : task.relations)
     for (auto e = from.indptr[i]; e < from.indptr[i + 1]; ++e) {
@@ -37,7 +53,7 @@ GRAPHMILL_INLINE void soften_across(const projected_attention& task,
       weight = std::exp(weight - largest);
       total += weight;
     }
-  const auto inverse = 1 / total; // Unused without any edge.
+  const auto inverse = attention_rows::inverse_of(total);
   for (const auto& from : task.relations)
     for (auto e = from.indptr[i]; e < from.indptr[i + 1]; ++e)
       from.weights[e * heads + h] *= inverse;
@@ -57,6 +73,12 @@ GRAPHMILL_INLINE void sum_across(const projected_relation& from,
     attention_rows::add_heads(from.values.row(from.columns[e]),
                               from.shares() + e * heads, heads,
                               from.sums.columns / heads, out);
+  if (from.features.data == nullptr)
+    return;
+  auto* sums = from.feature_sums.row(i);
+  std::fill(sums, sums + from.feature_sums.columns, 0.0f);
+  attention_rows::add_edge_rows(from.features, from.shares(), heads, begin, end,
+                                sums);
 }
 
 /// Backward of the softmax of row i and head h, as `unsoften` has it.
@@ -67,15 +89,14 @@ unsoften_across(const projected_attention& task, std::int64_t i, std::int64_t h,
   auto mean = 0.0f;
   for (std::size_t r = 0; r < task.relations.size(); ++r) {
     const auto& from = task.relations[r];
-    const auto width = from.values.columns / heads;
-    const auto* upstream = gradients[r].sums.row(i) + h * width;
     const auto scale = from.drop.scale();
     for (auto e = from.indptr[i]; e < from.indptr[i + 1]; ++e) {
       const auto place = e * heads + h;
       auto& change = gradients[r].scores[place];
-      change = attention_rows::product(
-                 upstream, from.values.row(from.columns[e]) + h * width, width)
-               * attention_rows::kept_share(from.dropped_weights, place, scale);
+      change =
+        edge_product(from, heads, h, e, from.values, gradients[r].sums.row(i),
+                     gradients[r].feature_sums.row(i))
+        * attention_rows::kept_share(from.dropped_weights, place, scale);
       mean = simd::fused(from.weights[place], change, mean);
     }
   }
@@ -118,6 +139,13 @@ void attend_across_backward(const projected_attention& task, std::int64_t begin,
         attention_rows::add_heads(from.keys.row(from.columns[e]),
                                   gradients[r].scores + e * heads, heads,
                                   width / heads, query);
+      if (from.features.data == nullptr)
+        continue;
+      auto* of_edges = gradients[r].edge_queries.row(i);
+      std::fill(of_edges, of_edges + gradients[r].edge_queries.columns, 0.0f);
+      attention_rows::add_edge_rows(from.features, gradients[r].scores, heads,
+                                    from.indptr[i], from.indptr[i + 1],
+                                    of_edges);
     }
   }
 }

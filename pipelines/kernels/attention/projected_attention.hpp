@@ -19,12 +19,14 @@ namespace graphmill {
 ///   sums_r[i] = sum over j of softmax(e[:, i, :])[r,j] * values_r[j]
 ///
 /// j goes over the sources of i in relation r, and the softmax over those in
-/// all of them. Heads lie side by side in the columns and are computed
-/// independently. What a relation does to keys is left to its queries, and what
-/// it does to values to its sums, so that no row of a source is made for each
-/// relation. Borrows all arrays. Sums are made in the order of relations and
-/// edges, so the result is the same for any number of threads, which may
-/// compute different rows at once.
+/// all of them. Where edges have features, their products with queries of their
+/// own are added to scores, and they are summed beside the values. Logarithms
+/// of weights of edges are added to scores as `attention` has it. Heads lie
+/// side by side in the columns and are computed independently. What a relation
+/// does to keys is left to its queries, and what it does to values to its sums,
+/// so that no row of a source is made for each relation. Borrows all arrays.
+/// Sums are made in the order of relations and edges, so the result is the same
+/// for any number of threads, which may compute different rows at once.
 struct projected_attention {
   struct relation {
     const std::int64_t* indptr = nullptr; ///< [rows + 1]
@@ -36,7 +38,12 @@ struct projected_attention {
     dropout drop;                         ///< Of weights, by (edge; head).
     /// [edges, heads] As they are summed with; null if nothing is dropped.
     float* dropped_weights = nullptr;
-    matrix sums; ///< [rows, width of all heads]
+    matrix sums;                        ///< [rows, width of all heads]
+    const float* log_weights = nullptr; ///< [edges] Null: all weigh 1.
+    /// [edges, any] No data: edges have none.
+    const_matrix features = {};
+    const_matrix edge_queries = {}; ///< [rows, heads, any]
+    matrix feature_sums = {};       ///< [rows, heads, any] Filled.
 
     const float* shares() const {
       return dropped_weights != nullptr ? dropped_weights : weights;
@@ -58,6 +65,9 @@ struct projected_gradients {
   const_matrix sums;       ///< [rows, width] Of its sums.
   float* scores = nullptr; ///< [edges, heads] Of e.
   matrix queries;          ///< [rows, width] Of its queries.
+  /// Likewise, where edges have features; not read otherwise.
+  const_matrix feature_sums = {};
+  matrix edge_queries = {};
 };
 
 /// Backward of rows [begin, end): the gradients of scores and queries of all

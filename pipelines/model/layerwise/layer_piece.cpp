@@ -182,8 +182,8 @@ const_matrix layer_piece::as_rows(const relation& from,
 void layer_piece::add_edge_sum(const relation& from, const csr& edges,
                                const_matrix features,
                                const relation_scales& scales, matrix y) const {
-  owned_matrix sums{y.rows,
-                    set_.layout->relations[from.number].edge_width, set_.pool};
+  owned_matrix sums{y.rows, set_.layout->relations[from.number].edge_width,
+                    set_.pool};
   run(edge_sum{.indptr = edges.indptr.data(),
                .columns = edges.columns.data(),
                .x = {features.data, features.rows, sums.view().columns},
@@ -233,21 +233,37 @@ result<void> layer_piece::add_across(const layer_input& own, span piece,
   struct state {
     csr edges;
     owned_matrix queries, weights, sums;
+    pod_vector<float> features, logs;
+    owned_matrix to_features{}, edge_queries{}, feature_sums{};
   };
   std::vector<state> states; // Whose arrays `work` borrows.
   states.reserve(set_.relations.size());
   std::vector<projected_attention::relation> work;
   for (const auto& from : set_.relations) {
     GRAPHMILL_TRY(auto edges, edges_of(from, piece));
+    GRAPHMILL_TRY(auto features, features_of(from, piece));
     const auto all = std::ssize(edges.columns.span());
+    auto logs = logs_of_weights(edges, set_.pool);
     states.push_back({std::move(edges),
                       {count, layer.inside, set_.pool},
                       {all, layer.heads, set_.pool},
-                      {count, layer.inside, set_.pool}});
+                      {count, layer.inside, set_.pool},
+                      std::move(features),
+                      std::move(logs)});
     auto& one = states.back();
     const auto map = query_map(at(layer.score_maps[from.number]),
                                at(layer.priors[from.number]).data, set_.pool);
     multiply(queries.view(), map.view(), 0, one.queries.view());
+    const auto rows = as_rows(from, one.features);
+    if (rows.data != nullptr) {
+      one.to_features = feature_map(at(layer.edge_weights[from.number]),
+                                    layer.heads, set_.pool);
+      const auto columns = one.to_features.view().rows;
+      one.edge_queries = {count, columns, set_.pool};
+      multiply_nt(one.queries.view(), one.to_features.view(), 0,
+                  one.edge_queries.view());
+      one.feature_sums = {count, columns, set_.pool};
+    }
     work.push_back({.indptr = one.edges.indptr.data(),
                     .columns = one.edges.columns.data(),
                     .keys = from.keys,
@@ -255,10 +271,17 @@ result<void> layer_piece::add_across(const layer_input& own, span piece,
                     .queries = one.queries.view(),
                     .weights = one.weights.data(),
                     .drop = {},
-                    .sums = one.sums.view()});
+                    .sums = one.sums.view(),
+                    .log_weights = one.logs.empty() ? nullptr : one.logs.data(),
+                    .features = rows,
+                    .edge_queries = one.edge_queries.view(),
+                    .feature_sums = one.feature_sums.view()});
   }
   attend_across({work, count, layer.heads}, 0, count);
   for (std::size_t k = 0; k < states.size(); ++k) {
+    if (!states[k].to_features.empty())
+      multiply(states[k].feature_sums.view(), states[k].to_features.view(), 1,
+               states[k].sums.view());
     const auto map =
       message_map(at(layer.weights[set_.relations[k].number]), set_.pool);
     multiply(states[k].sums.view(), map.view(), 1, y);
@@ -361,8 +384,11 @@ void layer_piece::add_attention(const relation& from, const csr& edges,
                  .weights = weights.data()};
   if (!traits.typed)
     task.self_weights = self.data() - piece.begin * heads;
-  const auto brings = layer.edge_weights[from.number] != absent
-                      && !edges.columns.empty();
+  const auto logs = logs_of_weights(edges, set_.pool);
+  if (!logs.empty())
+    task.log_weights = logs.data();
+  const auto brings =
+    layer.edge_weights[from.number] != absent && !edges.columns.empty();
   if (layer.attention_weight != absent) {
     owned_matrix brought{brings ? features.rows : 0, from.sources.columns,
                          set_.pool};

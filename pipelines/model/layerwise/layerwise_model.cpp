@@ -108,8 +108,16 @@ layerwise_model::create(const definition& def,
                         const std::vector<named_tensor>& weights,
                         original_graph graph, options how) {
   return without_throwing([&]() -> result<std::unique_ptr<layerwise_model>> {
+    if (def.sampler.method == sampling_method::pinsage)
+      return fail(ec::invalid_argument,
+                  "`sampler.method: pinsage` learns from visited nodes, and "
+                  "layer by layer all neighbours would be heard; predict from "
+                  "batches, without --all");
     GRAPHMILL_TRY(auto layout, make_layout(def, graph.info()));
     GRAPHMILL_TRY(auto scheme, resolve_fanouts(def, graph.info()));
+    GRAPHMILL_TRY(const auto seen,
+                  resolve_evaluation_fanouts(def, graph.info()));
+    scheme.level = seen.level;
     auto summed = weights;
     if (layout.bases != 0) {
       GRAPHMILL_TRY(summed, summed_bases(layout, weights));

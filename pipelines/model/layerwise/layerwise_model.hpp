@@ -35,7 +35,9 @@ namespace graphmill {
 /// disk. Batches with all neighbours compute the same sums, but multiply rows
 /// in other company, which BLAS rounds differently: both agree to a few units
 /// in the seventh decimal. Edges that a task of edges holds out carry no
-/// message, and neither do edge types and hops that training does not sample.
+/// message, unless evaluations see those of the past: then all do, as for a row
+/// after all edges. Edge types and hops that training does not sample carry
+/// none.
 ///
 /// Two layers are held at a time, by a `row_room`; with jumping knowledge and
 /// means over layers all layers of types with outputs; where relations share

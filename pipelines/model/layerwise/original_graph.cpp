@@ -176,10 +176,10 @@ result<void> original_graph::edge_features(std::span<const edge_type_id> types,
       places.resize(static_cast<std::size_t>(list.end - list.begin));
       std::iota(places.begin(), places.end(), list.begin);
       const auto old = out.size();
-      out.resize(old
-                 + places.size()
-                     * static_cast<std::size_t>(
-                       info().edge_types[type].feature_width));
+      out.resize(
+        old
+        + places.size()
+            * static_cast<std::size_t>(info().edge_types[type].feature_width));
       GRAPHMILL_TRYV(gather_edge_features(*list.part, type, places, {},
                                           out.data() + old, rounded));
     }

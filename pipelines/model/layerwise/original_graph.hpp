@@ -41,8 +41,8 @@ public:
                           node_id end, edge_level level, bool weights,
                           csr& out) const;
 
-  /// The features of the edges that `neighbours` gives, in its order, checked as
-  /// `gather_edge_features` does. All types have equally many.
+  /// The features of the edges that `neighbours` gives, in its order, checked
+  /// as `gather_edge_features` does. All types have equally many.
   /// @param out Receives them: [edges, feature width]
   result<void> edge_features(std::span<const edge_type_id> types, node_id begin,
                              node_id end, edge_level level, bool rounded,

@@ -40,10 +40,12 @@ public:
   /// @param gradient Of the output, all rows.
   void make_gradient(const_matrix gradient);
 
-  /// Adds the gradients of E and a. @param gradient As above.
-  /// @param scores [edges, heads] Of the scores.
-  void add_gradients(const_matrix gradient, const_matrix scores,
-                     matrix weight_into, float* vector_into) const;
+  /// Adds the gradients of E and a, and of the last columns of e.
+  /// @param gradient As above. @param scores [edges, heads] Of the scores.
+  /// @param task With `lend`. @param columns_into [edges, these columns]
+  void add_gradients(const attention& task, const_matrix gradient,
+                     const_matrix scores, matrix weight_into,
+                     float* vector_into, matrix columns_into) const;
 
 private:
   std::int64_t heads() const { return set_.vector.rows; }
@@ -51,7 +53,8 @@ private:
   std::int64_t width() const { return heads() * set_.weight.rows; }
 
   setting set_;
-  owned_matrix map_;          ///< Blocks of E, head by head, zeros elsewhere.
+  owned_matrix map_;          ///< `feature_map`
+  owned_matrix scored_;       ///< [any, heads] E a
   owned_matrix scores_;       ///< [edges, heads]
   owned_matrix sums_;         ///< [rows, heads * features]
   owned_matrix sum_gradient_; ///< The same.

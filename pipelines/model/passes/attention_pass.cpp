@@ -3,6 +3,7 @@
 #include "pipelines/model/passes/gemm.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 namespace graphmill {
@@ -34,6 +35,15 @@ transposed_positions(const csr& forward, std::int64_t rows, const csr& back,
   const auto edges = forward.indptr[rows];
   for (std::int64_t e = 0; e < edges; ++e)
     out[next[forward.columns[e]]++] = e;
+  return out;
+}
+
+pod_vector<float> logs_of_weights(const csr& edges,
+                                  const std::shared_ptr<buffer_pool>& pool) {
+  pod_vector<float> out{pool};
+  out.resize(edges.weights.size());
+  for (std::size_t e = 0; e < out.size(); ++e)
+    out[e] = static_cast<float>(std::log(double(edges.weights[e])));
   return out;
 }
 
@@ -101,6 +111,11 @@ void attention_pass::joint_edges_backward(const_matrix gradient,
     });
   add_product_tn(*set_.team, set_.edge_features, rows, into.edge_weight,
                  set_.pool);
+  if (const auto learnt = into.edge_columns; learnt.columns != 0)
+    multiply_nt(*set_.team, rows,
+                set_.edge_weight.slice(set_.edge_weight.rows - learnt.columns,
+                                       set_.edge_weight.rows),
+                learnt.slice(0, rows.rows), 1);
 }
 
 void attention_pass::make_messages() {
@@ -132,7 +147,8 @@ attention attention_pass::task() {
                                   : nullptr,
                 .messages = messages_.view(),
                 .message_scale = set_.drop_messages.scale(),
-                .edges = edges_.view()};
+                .edges = edges_.view(),
+                .log_weights = set_.log_weights};
   if (attended_edges_)
     attended_edges_->lend(out);
   return out;
@@ -196,8 +212,8 @@ void attention_pass::backward(const_matrix gradient, bool /*input_gradient*/,
   else
     scores_backward(g, scores, into);
   if (attended_edges_)
-    attended_edges_->add_gradients(g, edges.view(), into.edge_weight,
-                                   into.edge_scores);
+    attended_edges_->add_gradients(task(), g, edges.view(), into.edge_weight,
+                                   into.edge_scores, into.edge_columns);
   else if (!edges_.empty())
     joint_edges_backward(g, scores, into);
   set_.input.add_product_tn(*set_.team, upstream_.view(), into.weight,

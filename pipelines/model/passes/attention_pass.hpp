@@ -25,6 +25,11 @@ pod_vector<std::int64_t>
 transposed_positions(const csr& forward, std::int64_t rows, const csr& back,
                      const std::shared_ptr<buffer_pool>& pool);
 
+/// The logarithms of the weights of edges, which attention adds to scores;
+/// empty if they have none.
+pod_vector<float> logs_of_weights(const csr& edges,
+                                  const std::shared_ptr<buffer_pool>& pool);
+
 /// A graph attention layer (Velickovic et al., "Graph attention networks",
 /// ICLR'18): all sources are transformed, then attended to. Heads lie side by
 /// side in the output, or are averaged (in the last layer). With a weight
@@ -48,7 +53,8 @@ public:
     /// data: they have none.
     const_matrix edge_features = {};
     const_matrix edge_weight = {};
-    const_matrix edge_scores = {}; ///< [heads, width of one] Not if joint.
+    const_matrix edge_scores = {};      ///< [heads, width of one] Not if joint.
+    const float* log_weights = nullptr; ///< [edges] Null: they weigh 1.
   };
 
   explicit attention_pass(const setting& options);

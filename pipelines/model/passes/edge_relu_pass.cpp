@@ -67,6 +67,10 @@ void edge_relu_pass::edges_backward(const targets& into) {
       edge_relu_backward(
         work, upstream_.view(), begin, end,
         sums.view().slice(piece * shape.rows, (piece + 1) * shape.rows));
+      if (const auto learnt = into.edge_columns; learnt.columns != 0)
+        edge_relu_features_backward(work, upstream_.view(),
+                                    set_.features.columns - learnt.columns,
+                                    begin, end, learnt);
     });
   for (std::int64_t row = 0; row < sums.view().rows; ++row) {
     const auto f = row % shape.rows;

@@ -17,6 +17,11 @@ void edge_sum_pass::add_output(std::int64_t begin, std::int64_t end, float beta,
 void edge_sum_pass::backward(const_matrix gradient, bool /*input_gradient*/,
                              const targets& into) {
   add_product_tn(*set_.team, sums_, gradient, into.edge_weight, set_.pool);
+  if (const auto learnt = into.edge_columns; learnt.columns != 0)
+    multiply_nt(
+      *set_.team, gradient,
+      set_.weight.slice(set_.weight.rows - learnt.columns, set_.weight.rows),
+      learnt.slice(0, set_.rows), 1);
 }
 
 void edge_sum_pass::add_input_gradient(std::int64_t begin, std::int64_t end,

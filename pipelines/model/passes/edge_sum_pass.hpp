@@ -9,8 +9,8 @@ namespace graphmill {
 /// What the features of a relation's edges bring to a layer that sums
 /// neighbours: y += m(e) W, beside the messages of the neighbours, and with the
 /// scales of these (`relation_scales`). The sums m(e) are the same in all
-/// layers of a step, so that they are made once, and borrowed here. Features
-/// have no gradient.
+/// layers of a step, so that they are made once, and borrowed here. So is the
+/// gradient of their last columns, if these are learnt.
 class edge_sum_pass final : public message_pass {
 public:
   /// @param options Of `rows`, `weight`, `team` and `pool` alone.

@@ -72,10 +72,12 @@ void multiply(thread_team& team, const_matrix a, const_matrix b, matrix c) {
                   });
 }
 
-void multiply_nt(thread_team& team, const_matrix a, const_matrix b, matrix c) {
+void multiply_nt(thread_team& team, const_matrix a, const_matrix b, matrix c,
+                 float beta) {
   team.for_pieces(a.rows, chunk_rows,
                   [&](std::int64_t, std::int64_t begin, std::int64_t end) {
-                    multiply_nt(a.slice(begin, end), b, 0, c.slice(begin, end));
+                    multiply_nt(a.slice(begin, end), b, beta,
+                                c.slice(begin, end));
                   });
 }
 

@@ -28,8 +28,9 @@ void multiply_nt(const_matrix a, const_matrix b, float beta, matrix c);
 /// c = a b, in chunks of rows.
 void multiply(thread_team& team, const_matrix a, const_matrix b, matrix c);
 
-/// c = a transpose(b), in chunks of rows.
-void multiply_nt(thread_team& team, const_matrix a, const_matrix b, matrix c);
+/// c = a transpose(b) + beta c, in chunks of rows.
+void multiply_nt(thread_team& team, const_matrix a, const_matrix b, matrix c,
+                 float beta = 0);
 
 /// c += transpose(a) b, as the sum of a few products over fixed pieces of rows,
 /// so that it is the same for any number of threads.

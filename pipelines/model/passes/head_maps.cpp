@@ -7,11 +7,10 @@ namespace graphmill {
 
 namespace {
 
-/// @param width Of all heads. @returns zeros, [width, width]
-owned_matrix zero_map(std::int64_t width,
+owned_matrix zero_map(std::int64_t rows, std::int64_t columns,
                       const std::shared_ptr<buffer_pool>& pool) {
-  owned_matrix out{width, width, pool};
-  std::fill(out.data(), out.data() + width * width, 0.0f);
+  owned_matrix out{rows, columns, pool};
+  std::fill_n(out.data(), rows * columns, 0.0f);
   return out;
 }
 
@@ -24,7 +23,7 @@ float score_scale(std::int64_t head_width) {
 owned_matrix query_map(const_matrix attention, const float* prior,
                        const std::shared_ptr<buffer_pool>& pool) {
   const auto d = attention.columns;
-  auto out = zero_map(attention.rows, pool);
+  auto out = zero_map(attention.rows, attention.rows, pool);
   for (std::int64_t row = 0; row < attention.rows; ++row) {
     const auto first = row / d * d; // Of the head.
     const auto scale = prior[row / d] * score_scale(d);
@@ -37,9 +36,20 @@ owned_matrix query_map(const_matrix attention, const float* prior,
 owned_matrix message_map(const_matrix message,
                          const std::shared_ptr<buffer_pool>& pool) {
   const auto d = message.columns;
-  auto out = zero_map(message.rows, pool);
+  auto out = zero_map(message.rows, message.rows, pool);
   for (std::int64_t row = 0; row < message.rows; ++row)
     std::copy_n(message.row(row), d, out.view().row(row) + row / d * d);
+  return out;
+}
+
+owned_matrix feature_map(const_matrix weight, std::int64_t heads,
+                         const std::shared_ptr<buffer_pool>& pool) {
+  const auto d = weight.columns / heads;
+  auto out = zero_map(heads * weight.rows, weight.columns, pool);
+  for (std::int64_t h = 0; h < heads; ++h)
+    for (std::int64_t f = 0; f < weight.rows; ++f)
+      std::copy_n(weight.row(f) + h * d, d,
+                  out.view().row(h * weight.rows + f) + h * d);
   return out;
 }
 
@@ -65,6 +75,14 @@ void add_message_map_gradient(const_matrix gradient, matrix into) {
   for (std::int64_t row = 0; row < into.rows; ++row)
     for (std::int64_t c = 0; c < d; ++c)
       into.row(row)[c] += gradient.row(row)[row / d * d + c];
+}
+
+void add_feature_map_gradient(const_matrix gradient, std::int64_t heads,
+                              matrix into) {
+  const auto d = into.columns / heads;
+  for (std::int64_t f = 0; f < into.rows; ++f)
+    for (std::int64_t c = 0; c < into.columns; ++c)
+      into.row(f)[c] += gradient.row(c / d * into.rows + f)[c];
 }
 
 } // namespace graphmill

@@ -22,6 +22,12 @@ owned_matrix query_map(const_matrix attention, const float* prior,
 owned_matrix message_map(const_matrix message,
                          const std::shared_ptr<buffer_pool>& pool);
 
+/// What maps sums of features that heads have made: its blocks are the columns
+/// of each head. @param weight [features, heads * d]
+/// @returns [heads * features, heads * d]
+owned_matrix feature_map(const_matrix weight, std::int64_t heads,
+                         const std::shared_ptr<buffer_pool>& pool);
+
 /// Adds what blocks and priors have of the gradient of their `query_map`.
 void add_query_map_gradient(const_matrix gradient, const_matrix attention,
                             const float* prior, matrix attention_into,
@@ -29,5 +35,9 @@ void add_query_map_gradient(const_matrix gradient, const_matrix attention,
 
 /// Adds what blocks have of the gradient of their `message_map`.
 void add_message_map_gradient(const_matrix gradient, matrix into);
+
+/// Adds what the weight has of the gradient of its `feature_map`.
+void add_feature_map_gradient(const_matrix gradient, std::int64_t heads,
+                              matrix into);
 
 } // namespace graphmill

@@ -1,6 +1,5 @@
 #include "pipelines/model/passes/message_maker.hpp"
 
-#include "pipelines/kernels/edge_rows.hpp"
 #include "pipelines/model/passes/attention_pass.hpp"
 #include "pipelines/model/passes/basis_pass.hpp"
 #include "pipelines/model/passes/edge_relu_pass.hpp"
@@ -14,7 +13,11 @@
 
 namespace graphmill {
 
-message_maker::message_maker(const step_context& step) : step_(step) {
+message_maker::message_maker(const step_context& step)
+  : step_(step), edges_(step) {
+  if (step_.layout.traits.attends())
+    for (const auto& relation : step_.batch.relations)
+      log_weights_.push_back(logs_of_weights(relation.forward, step_.pool));
   if (!step_.layout.traits.sums())
     return;
   scales_ = scales_of(step_.layout, step_.batch);
@@ -25,22 +28,15 @@ message_maker::message_maker(const step_context& step) : step_(step) {
 void message_maker::sum_edges() {
   const auto& layout = step_.layout;
   edge_sums_.resize(layout.relations.size());
+  edge_sum_gradients_.resize(layout.relations.size());
   for (std::size_t r = 0; r < layout.relations.size(); ++r) {
     const auto& relation = layout.relations[r];
     if (relation.edge_width == 0)
       continue;
-    const auto& edges = step_.batch.relations[r].forward;
     const auto rows = step_.output_rows(0, relation.destination);
     auto& sums = edge_sums_[r];
     sums = {rows, relation.edge_width, step_.pool};
-    const edge_sum task{.indptr = edges.indptr.data(),
-                        .columns = edges.columns.data(),
-                        .x = features_of(r),
-                        .row_scale = scales_[r].row.data(),
-                        .column_scale = scales_[r].column.empty()
-                                          ? nullptr
-                                          : scales_[r].column.data(),
-                        .values = edges.weights_or_null()};
+    const auto task = sum_of(r);
     step_.team->for_pieces(
       rows, chunk_rows,
       [&](std::int64_t, std::int64_t begin, std::int64_t end) {
@@ -49,10 +45,44 @@ void message_maker::sum_edges() {
   }
 }
 
-const_matrix message_maker::features_of(std::size_t relation) const {
-  const auto& values = step_.batch.relations[relation].edge_features;
-  const auto width = step_.layout.relations[relation].edge_width;
-  return {values.data(), std::ssize(values.span()) / width, width};
+edge_sum message_maker::sum_of(std::size_t relation) const {
+  const auto& edges = step_.batch.relations[relation].forward;
+  const auto& scales = scales_[relation];
+  return {.indptr = edges.indptr.data(),
+          .columns = edges.columns.data(),
+          .x = edges_.of(relation),
+          .row_scale = scales.row.data(),
+          .column_scale =
+            scales.column.empty() ? nullptr : scales.column.data(),
+          .values = edges.weights_or_null()};
+}
+
+matrix message_maker::edge_columns(std::size_t relation) {
+  if (edge_sums_.empty())
+    return edges_.gradient(relation);
+  const auto width = edges_.gradient(relation).columns;
+  auto& out = edge_sum_gradients_[relation];
+  if (width != 0 && out.view().columns == 0) {
+    out = {edge_sums_[relation].view().rows, width, step_.pool};
+    std::fill_n(out.data(), out.view().size(), 0.0f);
+  }
+  return out.view();
+}
+
+void message_maker::backward(gradient_set& out) {
+  for (std::size_t r = 0; r < edge_sum_gradients_.size(); ++r) {
+    const auto sums = edge_sum_gradients_[r].view();
+    if (sums.rows == 0 || sums.columns == 0)
+      continue;
+    const auto task = sum_of(r);
+    const auto into = edges_.gradient(r);
+    step_.team->for_pieces(
+      sums.rows, chunk_rows,
+      [&](std::int64_t, std::int64_t begin, std::int64_t end) {
+        edge_sum_backward(task, sums, begin, end, into);
+      });
+  }
+  edges_.backward(out);
 }
 
 const csr* message_maker::transposed_of(int layer, std::size_t relation) const {
@@ -154,7 +184,7 @@ message_maker::make_edge_relu(int layer, std::size_t relation,
                               const message_pass::setting& common) const {
   const auto& shape = step_.layout.layers[layer];
   edge_relu_pass::setting how{common};
-  how.features = features_of(relation);
+  how.features = edges_.of(relation);
   how.edge_weight = step_.values_of(shape.edge_weights[relation]);
   how.edge_bias = step_.values_of(shape.edge_biases[relation]).data;
   how.epsilon = step_.values_of(shape.epsilon).data;
@@ -177,8 +207,9 @@ message_maker::make_attention(int layer, std::size_t relation,
   how.drop_messages = {step_.key, message_stream_of(layer, rank),
                        step_.training ? layout.message_threshold : 0};
   how.average = shape.last;
+  how.log_weights = log_weights_of(relation);
   if (shape.edge_weights[relation] != absent) {
-    how.edge_features = features_of(relation);
+    how.edge_features = edges_.of(relation);
     how.edge_weight = step_.values_of(shape.edge_weights[relation]);
     how.edge_scores = step_.values_of(shape.edge_scores[relation]);
   }
@@ -230,9 +261,14 @@ message_maker::make_transformer(int layer,
     relation.message = step_.values_of(shape.weights[r]);
     relation.attention = step_.values_of(shape.score_maps[r]);
     relation.prior = step_.values_of(shape.priors[r]).data;
+    relation.log_weights = log_weights_of(r);
     relation.drop = edge_dropout(
       step_.key, layer, static_cast<int>(r), step_.batch.data.key.rank,
       step_.training ? layout.attention_threshold : 0);
+    if (shape.edge_weights[r] != absent) {
+      relation.features = edges_.of(r);
+      relation.edge_weight = step_.values_of(shape.edge_weights[r]);
+    }
   }
   return std::make_unique<transformer_layer>(std::move(how));
 }

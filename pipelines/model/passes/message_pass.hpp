@@ -54,6 +54,10 @@ public:
     matrix edge_weight = {};
     float* edge_bias = nullptr;
     float* edge_scores = nullptr;
+    /// Of the last columns that edges bring, which are learnt: [edges, these
+    /// columns]; of an `edge_sum_pass` [rows, these columns]. No columns: none
+    /// is learnt.
+    matrix edge_columns = {};
   };
 
   /// Adds the gradients of the parameters. With `input_gradient`, prepares for

@@ -70,6 +70,14 @@ void transformer_layer::begin_relation(std::size_t relation) {
   if (parts.drop.threshold != 0)
     state.dropped_weights = {edges, set_.heads, set_.pool};
   state.sums = {rows, set_.width, set_.pool};
+  if (parts.features.data != nullptr) {
+    state.to_features = feature_map(parts.edge_weight, set_.heads, set_.pool);
+    const auto columns = state.to_features.view().rows;
+    state.edge_queries = {rows, columns, set_.pool};
+    multiply_nt(*set_.team, state.queries.view(), state.to_features.view(),
+                state.edge_queries.view());
+    state.feature_sums = {rows, columns, set_.pool};
+  }
   to.into.push_back(relation);
   to.work.push_back({.indptr = parts.forward->indptr.data(),
                      .columns = parts.forward->columns.data(),
@@ -81,7 +89,11 @@ void transformer_layer::begin_relation(std::size_t relation) {
                      .dropped_weights = parts.drop.threshold != 0
                                           ? state.dropped_weights.data()
                                           : nullptr,
-                     .sums = state.sums.view()});
+                     .sums = state.sums.view(),
+                     .log_weights = parts.log_weights,
+                     .features = parts.features,
+                     .edge_queries = state.edge_queries.view(),
+                     .feature_sums = state.feature_sums.view()});
 }
 
 projected_attention transformer_layer::task(node_type_id type) const {
@@ -93,6 +105,11 @@ void transformer_layer::add_output(node_type_id type, std::int64_t begin,
   attend_across(task(type), begin, end);
   float beta = 0;
   for (const auto r : types_[type].into) {
+    auto& of_edges = relations_[r];
+    if (!of_edges.to_features.empty())
+      multiply(of_edges.feature_sums.view().slice(begin, end),
+               of_edges.to_features.view(), 1,
+               of_edges.sums.view().slice(begin, end));
     multiply(relations_[r].sums.view().slice(begin, end),
              relations_[r].to_messages.view(), beta, y);
     beta = 1;
@@ -136,8 +153,17 @@ void transformer_layer::backward_type(
                 state.sums_gradient.view());
     state.score_gradient = {state.weights.view().rows, set_.heads, set_.pool};
     state.queries_gradient = {rows, set_.width, set_.pool};
+    if (!state.to_features.empty()) {
+      const auto columns = state.to_features.view().rows;
+      state.feature_sums_gradient = {rows, columns, set_.pool};
+      multiply_nt(*set_.team, state.sums_gradient.view(),
+                  state.to_features.view(), state.feature_sums_gradient.view());
+      state.edge_queries_gradient = {rows, columns, set_.pool};
+    }
     through.push_back({state.sums_gradient.view(), state.score_gradient.data(),
-                       state.queries_gradient.view()});
+                       state.queries_gradient.view(),
+                       state.feature_sums_gradient.view(),
+                       state.edge_queries_gradient.view()});
   }
   const auto work = task(type);
   set_.team->for_pieces(
@@ -149,10 +175,13 @@ void transformer_layer::backward_type(
   for (std::size_t k = 0; k < at.into.size(); ++k) {
     const auto r = at.into[k];
     backward_sources(r, through[k], at.work[k]);
+    if (!relations_[r].to_features.empty())
+      backward_edges(r, at.work[k], targets[r]);
     backward_queries(r, k == 0, targets[r]);
     for (auto* done :
          {&relations_[r].sums_gradient, &relations_[r].score_gradient,
-          &relations_[r].queries_gradient})
+          &relations_[r].queries_gradient, &relations_[r].edge_queries_gradient,
+          &relations_[r].feature_sums_gradient})
       *done = {};
   }
 }
@@ -175,6 +204,39 @@ void transformer_layer::backward_sources(
     [&](std::int64_t, std::int64_t begin, std::int64_t end) {
       attend_across_sources_backward(work, set_.heads, back, of, begin, end,
                                      keys, values);
+    });
+}
+
+/// Goes from the gradients of what features are scored by and of their sums to
+/// those of E_r, of the relation's queries, and of learnt columns.
+void transformer_layer::backward_edges(
+  std::size_t relation, const projected_attention::relation& work,
+  const relation_targets& into) {
+  auto& state = relations_[relation];
+  const const_matrix scored = state.edge_queries_gradient.view();
+  const const_matrix summed = state.feature_sums_gradient.view();
+  auto map = product_tn(state.feature_sums.view(), state.sums_gradient.view());
+  add_product_tn(*set_.team, scored, state.queries.view(), map.view(),
+                 set_.pool);
+  add_feature_map_gradient(map.view(), set_.heads, into.edge_weight);
+  const auto queries = state.queries_gradient.view();
+  set_.team->for_pieces(
+    queries.rows, chunk_rows,
+    [&](std::int64_t, std::int64_t begin, std::int64_t end) {
+      multiply(scored.slice(begin, end), state.to_features.view(), 1,
+               queries.slice(begin, end));
+    });
+  const auto learnt = into.edge_columns;
+  if (learnt.columns == 0)
+    return;
+  const auto first = work.features.columns - learnt.columns;
+  set_.team->for_pieces(
+    queries.rows, rows_at_once,
+    [&](std::int64_t, std::int64_t begin, std::int64_t end) {
+      add_shares_of_rows(work.indptr, work.shares(), set_.heads, summed, first,
+                         begin, end, learnt);
+      add_shares_of_rows(work.indptr, state.score_gradient.data(), set_.heads,
+                         state.edge_queries.view(), first, begin, end, learnt);
     });
 }
 

@@ -26,6 +26,9 @@ namespace graphmill {
 /// by head; the softmax is over the sources in all relations. Keys and values
 /// are made once for a type: A_r is applied to queries, and M_r to sums.
 ///
+/// Where edges of r have features e, e E_r is added to both k[j] and v[j]. No
+/// row e E_r is made: features are scored by queries times E_r, and summed.
+///
 /// Made once per layer. Forward then asks for every row once; in a step of
 /// training come one `backward` and all rows of the input's gradient.
 /// `add_output` and `add_input_gradient` may be called by several threads for
@@ -54,6 +57,10 @@ public:
     const_matrix message;            ///< [heads * d, d] M_r
     const float* prior = nullptr;    ///< [heads]
     dropout drop;                    ///< Of weights of edges.
+    /// [edges, any] No data: edges have none.
+    const_matrix features = {};
+    const_matrix edge_weight = {};      ///< [any, heads * d] E_r
+    const float* log_weights = nullptr; ///< [edges] Null: they weigh 1.
   };
   /// All but the pool is borrowed for the step.
   struct setting {
@@ -75,6 +82,8 @@ public:
   struct relation_targets {
     matrix attention, message;
     float* prior = nullptr;
+    matrix edge_weight = {};
+    matrix edge_columns = {}; ///< As in `message_pass::targets`.
   };
 
   explicit transformer_layer(setting options);
@@ -112,6 +121,11 @@ private:
     owned_matrix weights;     ///< [edges, heads]
     owned_matrix dropped_weights;
     owned_matrix sums; ///< [rows, width] Ahead of M_r.
+    /// Where edges have features: `feature_map` of E_r, and [rows, heads * any]
+    /// queries of features, and sums of them.
+    owned_matrix to_features;
+    owned_matrix edge_queries, feature_sums;
+    owned_matrix edge_queries_gradient, feature_sums_gradient;
     owned_matrix sums_gradient;
     owned_matrix score_gradient; ///< [edges, heads]
     owned_matrix queries_gradient;
@@ -124,6 +138,9 @@ private:
                      const std::vector<relation_targets>& targets);
   void backward_sources(std::size_t relation, const projected_gradients& of,
                         const projected_attention::relation& work);
+  void backward_edges(std::size_t relation,
+                      const projected_attention::relation& work,
+                      const relation_targets& into);
   void backward_queries(std::size_t relation, bool first,
                         const relation_targets& into);
   void backward_projections(const type_parts& from, const type_state& at,

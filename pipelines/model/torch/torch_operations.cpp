@@ -62,7 +62,11 @@ at::Tensor softmax_by(const at::Tensor& scores, const at::Tensor& to,
       .scatter_reduce(0, to.unsqueeze(1).expand({to.size(0), heads}),
                       scores.detach(), "amax");
   const auto powers = (scores - largest.index_select(0, to)).exp();
-  return powers / sum_by(to, powers, rows).index_select(0, to);
+  // Where all edges weigh 0, there are no shares.
+  const auto total = sum_by(to, powers, rows);
+  return powers
+         / at::where(total.eq(0), at::ones_like(total), total)
+             .index_select(0, to);
 }
 
 edge_tensors edges_on(const at::Device& device, const csr& edges,
@@ -154,8 +158,12 @@ at::Tensor attend(const at::Tensor& z, const attention_terms& terms,
   const auto selves = at::arange(edges.rows, edges.sources.options());
   const edge_tensors all{at::cat({edges.sources, selves}),
                          at::cat({edges.destinations, selves}), edges.rows};
-  const auto softmax =
-    softmax_by(scores_of(by_head, terms, all), all.destinations, edges.rows);
+  auto scores = scores_of(by_head, terms, all);
+  if (edges.weights.defined())
+    scores = scores
+             + at::cat({edges.weights.log(),
+                        at::zeros({edges.rows, 1}, edges.weights.options())});
+  const auto softmax = softmax_by(scores, all.destinations, edges.rows);
   const auto count = edges.sources.size(0);
   const auto weights =
     at::cat({drop(softmax.narrow(0, 0, count), terms.drop),
@@ -170,10 +178,12 @@ at::Tensor attend_by_relation(const at::Tensor& z, const at::Tensor& source,
                               const dropout& weights_dropped, bool average) {
   const auto heads = source.size(0);
   const auto by_head = z.view({z.size(0), heads, z.size(1) / heads});
-  const auto scores =
+  auto scores =
     at::leaky_relu((by_head * source).sum(-1).index_select(0, edges.sources)
                      + own_scores.index_select(0, edges.destinations),
                    attention_slope);
+  if (edges.weights.defined())
+    scores = scores + edges.weights.log();
   return attended(
     by_head,
     drop(softmax_by(scores, edges.destinations, edges.rows), weights_dropped),

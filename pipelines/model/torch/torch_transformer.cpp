@@ -37,6 +37,8 @@ at::Tensor torch_transformer::messages(std::size_t type,
                        .sum(-1)
                      * at(layer_shape.priors[r])
                      / std::sqrt(static_cast<double>(width)));
+    if (of.weights.defined())
+      scores.back() = scores.back() + of.weights.log();
     values.push_back(
       at::einsum("nhd,hde->nhe", {value, at(layer_shape.weights[r])})
         .index_select(0, of.sources));

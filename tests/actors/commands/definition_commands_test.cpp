@@ -81,7 +81,7 @@ CATCH_TEST_CASE("validate and plan from the command line", "[commands]") {
   CATCH_CHECK(got.errors.find("did you mean `epochs`?") != std::string::npos);
 }
 
-CATCH_TEST_CASE("a graph that no seed hears of is told of", "[commands]") {
+CATCH_TEST_CASE("a graph that no seed sees is noted", "[commands]") {
   test::temp_folder folder;
   std::ofstream{folder / "films.csv"}
     << "id,label,split\nf,0,train\ng,1,train\nh,0,val\ni,1,test\n";

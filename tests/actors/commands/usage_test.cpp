@@ -104,7 +104,8 @@ CATCH_TEST_CASE("what is to be done with a key stands on lines of its own",
   const user user{"nobody:1"};
   const auto first = user.runs("keygen --coordinator first");
   CATCH_CHECK(first.code == 0);
-  CATCH_CHECK_THAT(first.output, contains("Keep it secret.\ngraphmill.members "));
+  CATCH_CHECK_THAT(first.output,
+                   contains("Keep it secret.\ngraphmill.members "));
   CATCH_CHECK(first.output.ends_with("--client NAME.\n"));
   const auto alice = user.runs("keygen --client alice");
   CATCH_CHECK_THAT(alice.output, contains("graphmill.members.\nMove "));

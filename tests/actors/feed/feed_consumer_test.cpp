@@ -50,12 +50,14 @@ CATCH_TEST_CASE("what a consumer had no room for is told later, the failure "
   consumer.report(fail(ec::unavailable, "d1 is lost"));
   consumer.report(fail(ec::internal, "what follows from that"));
   consumer.waits("the last word");
+  consumer.judged(verdict{"loop", "your loop is the limit", {}});
   consumer.tell_again(); // There is no room yet.
   CATCH_CHECK(received_by(theirs).size() == filled);
   consumer.tell_again();
   consumer.tell_again();
   const auto told = received_by(theirs);
-  CATCH_REQUIRE(told.size() == 2);
+  CATCH_REQUIRE(told.size() == 3);
   CATCH_CHECK(told[0].find("the last word") != std::string::npos);
-  CATCH_CHECK(told[1].find("d1 is lost") != std::string::npos);
+  CATCH_CHECK(told[1].find("your loop is the limit") != std::string::npos);
+  CATCH_CHECK(told[2].find("d1 is lost") != std::string::npos);
 }

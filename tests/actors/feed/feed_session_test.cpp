@@ -24,7 +24,9 @@ CATCH_TEST_CASE(
   feed_session session;
   CATCH_CHECK(!session.begin({1, 0, 0, 5}));
   CATCH_CHECK(!session.give_back());
+  CATCH_CHECK(!session.judge());
   CATCH_CHECK(session.open(5));
+  CATCH_CHECK(session.judge());
   CATCH_CHECK(!session.give_back());
   CATCH_CHECK(session.begin({1, 0, 0, 5}));
   CATCH_CHECK(session.give_back());
@@ -37,7 +39,7 @@ CATCH_TEST_CASE(
 
 CATCH_TEST_CASE("frames of a consumer", "[actors][feed]") {
   const auto opened = value_of(parsed(
-    R"({"open": {"version": 2, "data": "d", "definition": "dataset: d",
+    R"({"open": {"version": 3, "data": "d", "definition": "dataset: d",
         "split": "validation", "shuffle": null, "rank": 1, "world_size": 2,
         "form": "csr", "edge_ids": true, "storage": "disk", "memory": 7,
         "verify": false, "overrides": ["seed=3"], "rows": "triplets",
@@ -63,6 +65,9 @@ CATCH_TEST_CASE("frames of a consumer", "[actors][feed]") {
     parsed(R"({"begin": {"number": 2, "epoch": 3, "first": 4, "steps": 5}})"));
   CATCH_CHECK(std::get<feed_pass>(begun).first == 4);
 
+  CATCH_CHECK(std::holds_alternative<wanted_verdict>(
+    value_of(parsed(R"({"judge": {}})"))));
+
   const std::array<std::uint64_t, 5> words{0, 8, 1, 9, 3};
   const auto back = value_of(parse_feed_frame(std::as_bytes(std::span{words})));
   const auto& batches = std::get<std::vector<batch_back>>(back);
@@ -76,10 +81,10 @@ CATCH_TEST_CASE("what is no frame is refused", "[actors][feed]") {
   for (const auto* text :
        {"", "x", "{", "{}", R"({"open": 3})", R"({"begin": {"number": 0}})",
         R"({"begin": {"number": 1, "epoch": -1}})",
-        R"({"open": {"version": 2, "split": "dev"}})",
-        R"({"open": {"version": 2, "split": "train", "form": "coo",
+        R"({"open": {"version": 3, "split": "dev"}})",
+        R"({"open": {"version": 3, "split": "train", "form": "coo",
             "storage": "auto", "rows": "tuples"}})",
-        R"({"open": {"version": 2, "split": "train", "form": "coo",
+        R"({"open": {"version": 3, "split": "train", "form": "coo",
             "storage": "auto", "rank": 2, "world_size": 2}})"})
     CATCH_CHECK(error_of(parsed(text)).code == ec::invalid_data);
   CATCH_CHECK(error_of(parsed(R"({"open": {"version": 1}})")).code

@@ -50,11 +50,13 @@ struct stages {
 std::vector<plain_fetched>
 batches(daemons& d, const stages& with, const memory_graph& graph,
         bool edge_ids, const std::vector<excluded_edges>& without = {},
-        edge_level level = all_levels) {
+        edge_level level = all_levels,
+        subgraph_kind subgraph = subgraph_kind::directional) {
   constexpr std::size_t steps = 3;
   auto wanted = scheme_of(graph, {4, 3, -1}, false, edge_ids);
   wanted.weights = graph.edges.front().weights.size() != 0;
   wanted.level = level;
+  wanted.subgraph = subgraph;
   const auto scheme =
     std::make_shared<const sampling_scheme>(std::move(wanted));
   std::vector<std::shared_ptr<outcome<sample_answer>>> sampled;
@@ -239,6 +241,122 @@ CATCH_TEST_CASE("batches up to a level are those of the graph without the rest",
     CATCH_CHECK(d.remote->read().failures == 0);
   }
   CATCH_CHECK(hidden > 1000);
+}
+
+CATCH_TEST_CASE("induced batches are the same over the wire",
+                "[actors][remote][subgraphs]") {
+  std::uint64_t split = 0;
+  std::size_t more = 0;
+  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+    CATCH_INFO("seed " << seed);
+    auto graph = with_values(random_graph(seed), seed);
+    if (seed % 2 == 0)
+      graph = with_weights(std::move(graph), seed);
+    const auto thinned = thin_out(graph, seed);
+    data_server_config small;
+    small.message_bytes = seed % 3 == 0 ? 200 : small.message_bytes;
+    daemons d{
+      cut(graph, 3, random_assignment(graph, 3, seed), {seed % 5 == 1, false}),
+      seed, small};
+    const auto without = thinned.excluded(graph, d.graph);
+    const stages local{d.sampler(d.local_sampling),
+                       d.fetcher(d.local_features)};
+    const auto here = batches(d, local, graph, seed % 4 == 0, without,
+                              all_levels, subgraph_kind::induced);
+    const auto sampled = batches(d, local, graph, seed % 4 == 0, without);
+    const auto there =
+      batches(d, {d.sampler_over_wire(), d.fetcher_over_wire({})}, graph,
+              seed % 4 == 0, without, all_levels, subgraph_kind::induced);
+    CATCH_CHECK(here == there);
+    for (std::size_t b = 0; b < here.size(); ++b)
+      for (std::size_t e = 0; e < graph.edges.size(); ++e)
+        more += here[b].graph.edge_types[e].sources.size()
+                    > sampled[b].graph.edge_types[e].sources.size()
+                  ? 1
+                  : 0;
+    CATCH_CHECK(d.remote->read().failures == 0);
+    split += d.remote->read().split;
+  }
+  CATCH_CHECK(more > 100);
+  CATCH_CHECK(split > 10);
+}
+
+CATCH_TEST_CASE("batches by walks and budgets are the same over the wire",
+                "[actors][remote][walks]") {
+  std::size_t nodes = 0;
+  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+    CATCH_INFO("seed " << seed);
+    const auto graph = random_graph(seed);
+    daemons d{cut(graph, 3, random_assignment(graph, 3, seed)), seed};
+    const auto& info = d.graph.graph->info();
+    auto wanted = scheme_of(graph, {-1, -1}, false, seed % 2 == 0);
+    wanted.subgraph = subgraph_kind::induced;
+    wanted.walk = {6, 3, 0};
+    if (seed % 3 == 0) {
+      wanted.method = sampling_method::saint;
+    } else if (seed % 3 == 1) {
+      wanted.method = sampling_method::hgt;
+      wanted.budgets.assign(2,
+                            std::vector<std::int32_t>(graph.nodes.size(), 4));
+    } else {
+      wanted.method = sampling_method::pinsage;
+      wanted.subgraph = subgraph_kind::directional;
+      wanted.edge_ids = false;
+      wanted.weights = true;
+      for (std::size_t e = 0; e < graph.edges.size(); ++e) {
+        const auto own = graph.edges[e].source == graph.edges[e].destination;
+        wanted.opposites.push_back(own ? static_cast<edge_type_id>(e) : -1);
+        for (auto& hop : wanted.fanouts)
+          hop[e] = own ? 4 : 0;
+      }
+    }
+    sample_job job;
+    job.stream = 7 + seed;
+    std::vector<node_id> seeds;
+    for (auto id : random_seeds(graph, seed))
+      seeds.push_back(d.graph.to_global[graph.target][id]);
+    job.seeds = std::make_shared<const batch_seeds>(target_seeds(info, seeds));
+    job.scheme = std::make_shared<const sampling_scheme>(std::move(wanted));
+    const auto made = [&](const sampler_actor& sampler) {
+      const auto asked = d.start<sample_answer>(sampler, job);
+      d.settle();
+      return to_plain(*daemons::answer_of(asked).graph, d.graph);
+    };
+    const auto here = made(d.sampler(d.local_sampling));
+    CATCH_CHECK(made(d.sampler_over_wire()) == here);
+    CATCH_CHECK(d.remote->read().failures == 0);
+    nodes += here.nodes[graph.target].size() - seeds.size();
+  }
+  CATCH_CHECK(nodes > 100);
+}
+
+CATCH_TEST_CASE("batches with one key ask for edges among their own nodes",
+                "[actors][remote][subgraphs]") {
+  const auto graph = random_graph(4);
+  daemons d{cut(graph, 3, random_assignment(graph, 3, 4))};
+  auto wanted = scheme_of(graph, {2, 2});
+  wanted.subgraph = subgraph_kind::induced;
+  const auto scheme =
+    std::make_shared<const sampling_scheme>(std::move(wanted));
+  const auto jobs = [&](const sampler_actor& sampler) {
+    std::vector<std::shared_ptr<outcome<sample_answer>>> asked;
+    for (node_id id = 0; id < 6; ++id) {
+      sample_job job;
+      job.stream = 7;
+      job.seeds = std::make_shared<const batch_seeds>(target_seeds(
+        d.graph.graph->info(),
+        std::array{
+          d.graph.to_global[graph.target][static_cast<std::size_t>(id)]}));
+      job.scheme = scheme;
+      asked.push_back(d.start<sample_answer>(sampler, job));
+    }
+    d.settle();
+    std::vector<plain_batch> out;
+    for (const auto& one : asked)
+      out.push_back(to_plain(*daemons::answer_of(one).graph, d.graph));
+    return out;
+  };
+  CATCH_CHECK(jobs(d.sampler(d.local_sampling)) == jobs(d.sampler_over_wire()));
 }
 
 CATCH_TEST_CASE("features may be rounded on the wire", "[actors][remote]") {

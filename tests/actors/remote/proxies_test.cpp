@@ -327,9 +327,8 @@ CATCH_TEST_CASE("lists longer than a message come in slices",
   for (node_id i = 1490; i < 1510; ++i)
     ids->push_back(d.graph.to_global[0][static_cast<std::size_t>(i)]);
   for (const auto fanout : {-1, 900})
-    for (const auto kind :
-         {draw_kind::without_replacement, draw_kind::with_replacement,
-          draw_kind::labor}) {
+    for (const auto kind : {draw_kind::without_replacement,
+                            draw_kind::with_replacement, draw_kind::labor}) {
       CATCH_INFO("fanout " << fanout << ", kind " << static_cast<int>(kind));
       const auto job = neighbours_of(ids, fanout, kind);
       remote_sampling_config config{d.part(1, d.servers[1])};

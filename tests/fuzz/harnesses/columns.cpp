@@ -1,4 +1,5 @@
 #include "actors/commands/options/columns_file.hpp"
+#include "actors/commands/options/import_flags.hpp"
 #include "partition/importers/csv/csv.hpp"
 #include "tests/fuzz/harnesses/imported.hpp"
 #include "tests/fuzz/registry.hpp"
@@ -49,11 +50,19 @@ constexpr std::string_view all_kinds =
 
 // -- files of users
 
+result<void> read_file(csv_import_options& options) {
+  change_flags flags;
+  GRAPHMILL_TRYV(
+    read_columns_file(scratch() / "columns.yaml", options, flags.tasks));
+  GRAPHMILL_TRY(options.changes, changes_of(flags, options.normalise));
+  return ok();
+}
+
 void read_columns(std::string_view input) {
   const auto files = files_in(input, 2);
   auto options = tables_of(files[1].empty() ? people : files[1]);
   put_file(scratch() / "columns.yaml", files[0]);
-  const auto read = read_columns_file(scratch() / "columns.yaml", options);
+  const auto read = read_file(options);
   if (!read) {
     require(!read.error().message.empty(), "an error without a sentence");
     return;
@@ -72,6 +81,10 @@ std::vector<std::string> columns_files() {
     joined({"node:\n  features:\n    t: {as: date, format: epoch, parts: "
             "[hour, weekday]}\nto: {ignore: ['*']}\n",
             "id,t\na,-1e-12\nb,0\nc,1700000000\n"}),
+    "node: {ignore: [split, age, town, born, note, list, ok], label: kind, "
+    "features: {}}\ntasks:\n  how: {kind: edge_class, edges: to, label: how, "
+    "split_edges: [0.5, 0, 0.5], by: pair}\n  sum: {kind: edge_value, label: "
+    "sum, split_edges: '1,0,0'}\n",
   };
 }
 
@@ -84,7 +97,7 @@ fs::path today() {
     return out;
   auto options = tables_of(people);
   put_file(scratch() / "columns.yaml", all_kinds);
-  require(read_columns_file(scratch() / "columns.yaml", options).has_value(),
+  require(read_file(options).has_value(),
           "the file with all kinds of columns is refused");
   options.changes.all_undirected = true;
   fs::create_directory(out);

@@ -49,6 +49,8 @@ void arrays_of(const excluded_arrays& in, Visit visit) {
 }
 template <class Visit>
 void arrays_of(const sample_request& in, Visit visit) {
+  for (const auto& ids : in.among)
+    visit(ids);
   for (const auto& query : in.queries) {
     visit(query.destinations);
     arrays_of(query.excluded, visit);
@@ -209,7 +211,8 @@ std::vector<std::string> data_messages() {
       99,
       2,
       {{1, two, true, a.ids, 0, 0},
-       {0, two, false, a.far, 5, 10, true, {a.places, a.counts, a.edges}}}},
+       {0, two, false, a.far, 5, 10, true, {a.places, a.counts, a.edges}}},
+      {a.ids}},
     std::move(a.writer)));
   some_arrays b;
   out.push_back(

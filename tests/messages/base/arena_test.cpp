@@ -27,6 +27,11 @@ CATCH_TEST_CASE("another mapping of an arena sees what is in its blocks",
   // Pages that are given back take no memory: they read as zeros.
   memory->give_back(block, 5120);
   CATCH_CHECK(other[place] == std::byte{0});
+  // Others stay, for a device that reads them.
+  memory->keep_pages();
+  std::memset(memory->take(5120), 9, 5120);
+  memory->give_back(block, 5120);
+  CATCH_CHECK(other[place] == std::byte{9});
   ::munmap(other, memory->bytes());
 }
 

@@ -27,6 +27,7 @@ payload sample_of(const std::vector<numbers>& lists) {
     arrays.add_counts(std::vector<std::int32_t>{1, 2}),
     arrays.add_integers(numbers{7, 3, 9})};
   request.queries.back().level = 1;
+  request.among = {arrays.add_integers(numbers{4, 2}), {}};
   return value_of(encode(request, std::move(arrays)));
 }
 
@@ -75,12 +76,12 @@ void digest(const payload& from, Decode decode) {
     }
     for (const auto& list : got.value().edges)
       for (const auto& array : {list.counts, list.sources, list.edge_ids,
-                                list.weights, list.places})
+                                list.weights, list.places, list.ages})
         use(array);
   } else if constexpr (requires { got.value().answers; })
     for (const auto& answer : got.value().answers)
       for (const auto& array : {answer.counts, answer.sources, answer.edge_ids,
-                                answer.weights, answer.places})
+                                answer.weights, answer.places, answer.ages})
         use(array);
   else
     for (const auto& query : got.value().queries) {
@@ -100,6 +101,9 @@ void digest(const payload& from, Decode decode) {
       else
         use(query.ids);
     }
+  if constexpr (requires { got.value().among; })
+    for (const auto& ids : got.value().among)
+      use(ids);
   std::uint64_t brought = 0;
   for (const auto& part : from.bulk)
     brought += part.size();
@@ -254,6 +258,47 @@ CATCH_TEST_CASE("weights of edges cross the wire, and cost nothing else",
   }
 }
 
+CATCH_TEST_CASE("ages of edges cross the wire", "[messages][data][times]") {
+  sample_request asked{"run", 0, 0, 1, {}};
+  asked.queries.push_back({0, {3}, false, {}});
+  asked.queries.push_back(asked.queries[0]);
+  asked.queries[1].ages = true;
+  const auto sample =
+    value_of(decode_sample_request(value_of(encode(asked, bulk_writer{}))));
+  CATCH_CHECK(!sample.queries[0].ages);
+  CATCH_CHECK(sample.queries[1].ages);
+
+  const std::vector<float> ages{0, 1.5F, 0x1p64F};
+  const auto back = [&ages](const bulk_array& array, const payload& from) {
+    std::vector<float> out(array.count);
+    read_floats(array, from.bulk, out.data());
+    return out == ages;
+  };
+  const auto lists_in = [&ages](bulk_writer& arrays) {
+    neighbour_arrays out;
+    out.ages = arrays.add(element::float32, std::as_bytes(std::span{ages}));
+    return out;
+  };
+  bulk_writer arrays;
+  sample_reply reply;
+  reply.answers.push_back(lists_in(arrays));
+  const auto answer = value_of(encode(reply, std::move(arrays)));
+  CATCH_CHECK(
+    back(value_of(decode_sample_reply(answer)).answers[0].ages, answer));
+
+  arrays = {};
+  batch_reply batch;
+  batch.edges.push_back(lists_in(arrays));
+  const auto whole = value_of(encode(batch, std::move(arrays)));
+  CATCH_CHECK(back(value_of(decode_batch_reply(whole)).edges[0].ages, whole));
+
+  // Whole numbers are no ages.
+  arrays = {};
+  sample_reply wrong;
+  wrong.answers.emplace_back().ages = arrays.add_integers(numbers{1, 2});
+  CATCH_CHECK(!decode_sample_reply(value_of(encode(wrong, std::move(arrays)))));
+}
+
 CATCH_TEST_CASE("places of edges cross the wire, and their features are asked "
                 "by them",
                 "[messages][data][edge_features]") {
@@ -317,6 +362,24 @@ CATCH_TEST_CASE("every kind of drawing crosses the wire", "[messages][data]") {
   }
 }
 
+CATCH_TEST_CASE("edges among some nodes are all of them", "[messages][data]") {
+  sample_request sample{"run", 0, 0, 1, {}};
+  sample.queries.push_back({0, {-1}, false, {}});
+  sample.queries[0].among = true;
+  const auto asked =
+    value_of(decode_sample_request(value_of(encode(sample, bulk_writer{}))));
+  CATCH_CHECK(asked.queries[0].among);
+  CATCH_CHECK(asked.queries[0].rule.takes_all());
+  for (const auto rule :
+       {draw_rule{2}, draw_rule{-1, draw_kind::with_replacement}}) {
+    sample.queries[0].rule = rule;
+    CATCH_CHECK(
+      error_of(decode_sample_request(value_of(encode(sample, bulk_writer{}))))
+        .code
+      == ec::invalid_data);
+  }
+}
+
 CATCH_TEST_CASE("requests and replies survive the wire", "[messages][data]") {
   const auto messages = examples();
   const auto sample = value_of(decode_sample_request(messages[0]));
@@ -334,6 +397,9 @@ CATCH_TEST_CASE("requests and replies survive the wire", "[messages][data]") {
               == numbers{1, 2});
   CATCH_CHECK(read(sample.queries[2].excluded.edges, messages[0])
               == numbers{7, 3, 9});
+  CATCH_REQUIRE(sample.among.size() == 2);
+  CATCH_CHECK(read(sample.among[0], messages[0]) == numbers{4, 2});
+  CATCH_CHECK(sample.among[1].count == 0);
   CATCH_CHECK(sample.queries[1].level == 2);
   CATCH_CHECK(sample.queries[2].level == 1);
   CATCH_CHECK(!sample.queries[2].edge_ids);

@@ -206,14 +206,14 @@ CATCH_TEST_CASE("another protocol version is refused with a sentence",
   const auto reason = error_of(check_version(newer, "peer"));
   CATCH_CHECK(reason.code == ec::version_mismatch);
   CATCH_CHECK(reason.message
-              == "peer speaks protocol 5, this side only 4: use the same "
+              == "peer speaks protocol 6, this side only 5: use the same "
                  "version of graphmill on both");
   CATCH_CHECK(check_version(full_envelope(), "peer"));
   sent = full_envelope();
   sent.version = oldest_protocol_version - 1;
   const auto older = value_of(decode_envelope(encode_envelope(sent)));
   CATCH_CHECK(error_of(check_version(older, "peer")).message
-              == "peer speaks protocol 3, this side 4 and not before 4: use "
+              == "peer speaks protocol 4, this side 5 and not before 5: use "
                  "the same version of graphmill on both");
   sent.version = 0;
   CATCH_CHECK_FALSE(decode_envelope(encode_envelope(sent)));

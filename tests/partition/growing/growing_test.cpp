@@ -5,19 +5,21 @@
 #include "partition/dataset/shard.hpp"
 #include "partition/growing/grown_dataset.hpp"
 #include "partition/partitioners/partition_dataset.hpp"
+#include "tests/partition/importers/npy/array_list.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/result.hpp"
 #include "tests/support/temp_folder.hpp"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <array>
 #include <atomic>
 #include <fstream>
 #include <iterator>
-#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 using namespace graphmill;
@@ -312,9 +314,9 @@ CATCH_TEST_CASE("datasets that joined edges, or have tasks, do not grow",
     else if (what == 1)
       options.changes.undirected = {"knows"};
     else
-      options.changes.task = edge_task_request{
-        .edge_types = {"knows"},
-        .split = edge_split_request{.fractions = {0.8, 0.1, 0.1}}};
+      options.changes.tasks = {
+        {.edge_types = {"knows"},
+         .split = edge_split_request{.fractions = {0.8, 0.1, 0.1}}}};
     value_of(import_csv(options, folder));
     const auto refused =
       error_of(append_tables(folder, some_edges(sources, "p0,i0,1\n")));
@@ -528,6 +530,72 @@ CATCH_TEST_CASE("tables are written as those of the import",
     == 3);
 }
 
+namespace {
+
+/// Writes a JSON file again with another value at a place; null: without one.
+void put_value(const fs::path& path, const char* place,
+               const nlohmann::json& value) {
+  nlohmann::json record;
+  std::ifstream{path} >> record;
+  const nlohmann::json::json_pointer at{place};
+  if (value.is_null())
+    record[at.parent_pointer()].erase(at.back());
+  else
+    record[at] = value;
+  std::ofstream{path} << record;
+}
+
+} // namespace
+
+CATCH_TEST_CASE("a damaged record of tables is no default",
+                "[partition][growing]") {
+  for (const auto* key : {"separator", "comments"}) {
+    CATCH_INFO(key);
+    one_table set;
+    set.import(set.tables("id,f\na,1\n"));
+    const auto place = fmt::format("/changes/{}", key);
+    for (const auto& value : {nlohmann::json(";"), nlohmann::json(true),
+                              nlohmann::json(0.5), nlohmann::json(1 << 9)}) {
+      put_value(set.folder / "columns.json", place.c_str(), value);
+      CATCH_CHECK_THAT(set.refusal(set.tables("id,f\nb,2\n")),
+                       contains("its columns.json is damaged"));
+    }
+    // An older record says nothing of it.
+    put_value(set.folder / "columns.json", place.c_str(), nullptr);
+    value_of(append_tables(set.folder, set.tables("id,f\nb,2\n")));
+  }
+}
+
+CATCH_TEST_CASE("a damaged record of growth is no default",
+                "[partition][growing]") {
+  one_table set;
+  set.import(set.tables("id,f\na,1\n"));
+  value_of(append_tables(set.folder, set.tables("id,f\nb,2\n")));
+  const auto path = set.folder / "growth.json";
+  nlohmann::json sound;
+  std::ifstream{path} >> sound;
+  const std::pair<const char*, nlohmann::json> changes[] = {
+    {"/0/drops_self_loops", nullptr},
+    {"/0/drops_self_loops", 1},
+    {"/0/before", nullptr},
+    {"/0/before", 7},
+    {"/0/nodes", 0.5},
+    {"/0/edges", nullptr},
+    {"/0", "grown"},
+    {"", "grown"},
+    {"", nlohmann::json::object()}};
+  for (const auto& [place, value] : changes) {
+    CATCH_INFO(place << " " << value);
+    std::ofstream{path} << sound;
+    put_value(path, place, value);
+    CATCH_CHECK(error_of(read_growth(set.folder)).code == ec::invalid_data);
+    CATCH_CHECK_THAT(set.refusal(set.tables("id,f\nc,3\n")),
+                     contains("growth.json is damaged"));
+  }
+  std::ofstream{path} << sound;
+  value_of(append_tables(set.folder, set.tables("id,f\nc,3\n")));
+}
+
 CATCH_TEST_CASE("new nodes that no split has are told",
                 "[partition][growing]") {
   one_table set;
@@ -569,20 +637,15 @@ CATCH_TEST_CASE("ids whose last line does not end are not joined",
 }
 
 CATCH_TEST_CASE("arrays of edges make their reverses", "[partition][growing]") {
-  const auto put_ends = [](const fs::path& path) {
-    auto out = value_of(npy_writer::create(path, dtype::int64, {2}));
-    const std::array<std::int64_t, 4> ends{0, 2, 1, 0};
-    value_of(out.append_bytes(std::as_bytes(std::span{ends})));
-    value_of(out.finish());
-    return path;
-  };
   one_table set;
+  const auto ends = set.sources / "e.npy";
+  put_array<std::int64_t>(ends, {0, 2, 1, 0}, {2, 2});
   auto first = set.tables("id,f\na,1\nb,2\nc,3\n", "source,target\na,b\n");
   first.reverse = true;
   set.import(first);
   const auto append = [&](const std::string& type) {
     new_arrays more;
-    more.edges = {{type, put_ends(set.sources / "e.npy")}};
+    more.edges = {{type, ends}};
     return append_to_dataset(set.folder, more, {}, nullptr);
   };
   CATCH_CHECK_THAT(error_of(append("rev_to")).message,
@@ -611,4 +674,167 @@ CATCH_TEST_CASE("reading new tables ends on request", "[partition][growing]") {
   CATCH_CHECK(ended.code == ec::cancelled);
   CATCH_CHECK_THAT(ended.message, contains("n.csv was read"));
   CATCH_CHECK(value_of(read_dataset_info(set.folder)).digest == before.digest);
+}
+
+namespace {
+
+/// Persons with two features, and tags without, in text tables.
+struct two_kinds : one_table {
+  fs::path rows = sources / "rows.npy";
+  fs::path ends = sources / "ends.npy";
+
+  two_kinds() {
+    put_array<float>(rows, {1, 2, 3, 4}, {2, 2});
+    put_array<std::int64_t>(ends, {0, 1, 1, 0}, {2, 2});
+  }
+  csv_import_options both() const {
+    csv_import_options out;
+    out.nodes = {
+      {"person", put_table(sources / "p.csv", "id,f,g\na,1,2\nb,3,4\n")},
+      {"tag", put_table(sources / "t.csv", "id\nx\ny\n")}};
+    out.edges = {
+      {"person__knows__person",
+       put_table(sources / "k.csv", "source,target\na,b\n")},
+      {"person__likes__tag",
+       put_table(sources / "l.csv", "source,target,weight\na,x,2\n")}};
+    return out;
+  }
+  /// Why arrays are not appended; the dataset stays as it was.
+  std::string refusal_of(const new_arrays& arrays) const {
+    const auto before = value_of(read_dataset_info(folder)).digest;
+    const auto refused =
+      error_of(append_to_dataset(folder, arrays, {}, nullptr));
+    CATCH_CHECK(value_of(content_digest(value_of(dataset::open(folder))))
+                == before);
+    CATCH_CHECK(names_in(parent.path()) == std::vector<std::string>{"set"});
+    return refused.message;
+  }
+};
+
+} // namespace
+
+CATCH_TEST_CASE("arrays that a dataset cannot take are refused",
+                "[partition][growing]") {
+  two_kinds set;
+  set.import(set.both());
+  const auto wide = set.sources / "wide.npy";
+  put_array<float>(wide, {1, 2, 3}, {1, 3});
+  const auto flat = set.sources / "flat.npy";
+  put_array<std::int64_t>(flat, {0, 1});
+  const auto beyond = set.sources / "beyond.npy";
+  put_array<std::int64_t>(beyond, {0, 7}, {2, 1});
+  const std::pair<new_arrays, const char*> cases[] = {
+    {{.nodes = {{"", set.rows}}}, "has 2 node types; say which one"},
+    {{.nodes = {{"shop", set.rows}}}, "has no node type \"shop\""},
+    {{.nodes = {{"person", set.rows}, {"person", wide}}},
+     "two arrays are of one node type"},
+    {{.nodes = {{"person", wide}}}, "rows of 2 features are expected"},
+    {{.nodes = {{"tag", set.rows}}},
+     "have no features to tell their number by"},
+    {{.nodes = {{"person", set.rows}}}, "and the new ones are given without"},
+    {{.edges = {{"", set.ends}}}, "has 2 edge types; say which one"},
+    {{.edges = {{"hates", set.ends}}}, "has no edge type \"hates\""},
+    {{.edges = {{"knows", flat}}}, "an array [2, edges] is expected"},
+    {{.edges = {{"knows", beyond}}}, "7"},
+    {{.edges = {{"likes", set.ends}}},
+     "have weights, which arrays of ends lack"}};
+  for (const auto& [arrays, said] : cases) {
+    CATCH_INFO(said);
+    CATCH_CHECK_THAT(set.refusal_of(arrays), contains(said));
+  }
+  const std::atomic<bool> stop{true};
+  const auto ended = error_of(append_to_dataset(
+    set.folder, new_arrays{.edges = {{"knows", set.ends}}}, {}, &stop));
+  CATCH_CHECK(ended.code == ec::cancelled);
+  CATCH_CHECK_THAT(ended.message, contains("ends.npy was read"));
+}
+
+CATCH_TEST_CASE("arrays say nothing of times, zeros and features of edges",
+                "[partition][growing]") {
+  const auto refused = [](auto change, const new_arrays& of, const char* said) {
+    two_kinds set;
+    auto options = set.both();
+    change(options, set);
+    set.import(options);
+    auto arrays = of;
+    for (auto& one : arrays.nodes)
+      one.file = set.rows;
+    for (auto& one : arrays.edges)
+      one.file = set.ends;
+    CATCH_INFO(said);
+    CATCH_CHECK_THAT(set.refusal_of(arrays), contains(said));
+  };
+  const new_arrays persons{.nodes = {{"person", {}}}};
+  const new_arrays known{.edges = {{"knows", {}}}};
+  refused([](auto& options, const auto&) { options.changes.sparse = true; },
+          persons, "have sparse features");
+  refused([](auto& options,
+             const auto&) { options.normalise = row_norm::standardise; },
+          persons, "--normalise standardise");
+  refused(
+    [](auto& options, const auto& set) {
+      put_table(set.sources / "p.csv", "id,f,g,born\na,1,2,3\nb,3,4,5\n");
+      options.choices = {{csv_role::node_time, "born"}};
+      options.times = time_unit::steps;
+    },
+    persons, "nodes of type person have times");
+  refused(
+    [](auto& options, const auto& set) {
+      put_table(set.sources / "k.csv", "source,target,when\na,b,3\n");
+      options.choices = {{csv_role::edge_time, "when"}};
+      options.times = time_unit::steps;
+    },
+    known, "have times, which arrays of ends lack");
+  refused(
+    [](auto& options, const auto& set) {
+      put_table(set.sources / "k.csv", "source,target,e\na,b,3\n");
+      options.choices = {{csv_role::feature, "e"}};
+    },
+    known, "have features, which arrays of ends lack");
+}
+
+CATCH_TEST_CASE("features of edges grow with them",
+                "[partition][growing][edge_features]") {
+  one_table set;
+  const auto with_features = [&](const std::string& nodes,
+                                 const std::string& edges) {
+    auto out = set.tables(nodes, edges);
+    out.choices = {{csv_role::feature, "amount"}};
+    out.reverse = true;
+    return out;
+  };
+  const std::string nodes = "id,f\na,1\nb,2\nc,3\n";
+  const std::string edges = "source,target,amount\n";
+  set.import(with_features(nodes, edges + "a,b,5\nb,a,-1\nc,b,2\n"));
+  const auto grown = value_of(append_tables(
+    set.folder, set.tables("id,f\nd,4\n", edges + "d,b,7\na,b,6\nb,c,0.5\n")));
+  CATCH_CHECK(grown.edge_types[0].feature_width == 1);
+  CATCH_CHECK(grown.digest
+              == set.digest_of_all(with_features(
+                nodes + "d,4\n",
+                edges + "a,b,5\nb,a,-1\nc,b,2\nd,b,7\na,b,6\nb,c,0.5\n")));
+  CATCH_CHECK_THAT(set.refusal(set.tables({}, edges + "a,b,many\n")),
+                   contains("\"many\" is no finite number"));
+}
+
+CATCH_TEST_CASE("damage is not appended to", "[partition][growing]") {
+  two_kinds set;
+  set.import(set.both());
+  const auto likes = set.folder / "edges/person__likes__tag";
+  fs::remove(likes / "indices.npy"); // The import may have other names for it.
+  put_array<std::int32_t>(likes / "indices.npy", {9});
+  csv_import_options more;
+  more.edges = {
+    {"person__likes__tag",
+     put_table(set.sources / "more.csv", "source,target,weight\nb,y,1\n")}};
+  CATCH_CHECK_THAT(set.refusal(more),
+                   contains("comes from node 9, but there are 2"));
+  put_array<std::int32_t>(likes / "indices.npy", {0});
+  value_of(append_tables(set.folder, more));
+
+  two_kinds unnamed;
+  unnamed.import(unnamed.both());
+  put_value(unnamed.folder / "dataset.json", "/own_digest", nullptr);
+  put_value(unnamed.folder / "dataset.json", "/digest", "");
+  CATCH_CHECK_THAT(unnamed.refusal(more), contains("has no digest"));
 }

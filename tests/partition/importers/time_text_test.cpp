@@ -5,6 +5,8 @@
 #include "tests/support/text.hpp"
 
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace graphmill::test::time_text {
 
@@ -52,9 +54,9 @@ CATCH_TEST_CASE("times are ISO 8601 or numbers whose size is clear",
 
 CATCH_TEST_CASE("times that may be several things are refused",
                 "[partition][import][times]") {
-  for (const auto* text : {"2015", "0", "20240229", "99999999",
-                           "100000000000000000", "1289241911728.5",
-                           "-9223372036854775808"})
+  for (const auto* text :
+       {"2015", "0", "20240229", "99999999", "100000000000000000",
+        "1289241911728.5", "-9223372036854775808"})
     CATCH_CHECK(has(refusal(text), "--time-unit"));
   for (const auto* text : {"20240229", "2024022923", "202402292359",
                            "20240229235959", "19000101", "20991231235959"}) {
@@ -62,8 +64,8 @@ CATCH_TEST_CASE("times that may be several things are refused",
     read(text, time_unit::steps);
   }
   // These are no dates.
-  for (const auto* text : {"2023022923", "1899123123", "2100010100",
-                           "2024022924", "202402292360"})
+  for (const auto* text :
+       {"2023022923", "1899123123", "2100010100", "2024022924", "202402292360"})
     read(text);
   for (const auto* text :
        {"", "yesterday", "2024-13-01", "2023-02-29", "2024-02-29T25:00",
@@ -107,6 +109,68 @@ CATCH_TEST_CASE("a column has times of one form",
   CATCH_REQUIRE_FALSE(other);
   CATCH_CHECK(has(other.error().message, "of another form"));
   CATCH_CHECK_FALSE(times.read("2024-02-29"));
+  // Each of these is another form, and a zone more or less shifts times.
+  const std::vector<std::vector<const char*>> forms{
+    {"2024-02-29", "2024-02-28"},
+    {"2024-02-29T08:00", "2024-02-29 08:00:00.5"},
+    {"2024-02-29T08:00Z", "2024-02-29 08:00:00.5+02:00",
+     "2024-02-29T08:00-0100"},
+    {"1289241911", "1289241911.0"},
+    {"1289241911728", "1289241911728.0"}};
+  for (const auto& own : forms)
+    for (const auto& others : forms) {
+      time_text_reader column;
+      for (const auto* text : own)
+        value_of(column.read(text));
+      for (const auto* text : others)
+        CATCH_CHECK(column.read(text).has_value() == (&own == &others));
+    }
+}
+
+CATCH_TEST_CASE("a refused time says how to write it, or its unit",
+                "[partition][import][times]") {
+  for (const auto& [text, advice] :
+       std::vector<std::pair<const char*, const char*>>{
+         {"2024-05-01T06:41:00.058123456789+02:00",
+          "finer than a microsecond; round it to 6 digits, such as "
+          "2024-05-01T06:41:00.058123+02:00"},
+         {"20240501T064100Z", "write it as 2024-05-01T06:41:00Z"},
+         {"20240501T0641", "write it as 2024-05-01T06:41"},
+         {"45413.00067", "may be 2024-05-01 as a spreadsheet counts days"},
+         {"45413", "may be 2024-05-01 as a spreadsheet counts days"},
+         {"1714521658000.5", "counts milliseconds since 1970 by its size"}}) {
+    CATCH_INFO(text);
+    CATCH_CHECK(has(refusal(text), advice));
+  }
+  CATCH_CHECK(has(refusal("1714521658000", time_unit::seconds),
+                  "counts milliseconds since 1970: say --time-unit ms"));
+  CATCH_CHECK(has(refusal("1714521658000000", time_unit::milliseconds),
+                  "counts microseconds since 1970: say --time-unit us"));
+}
+
+CATCH_TEST_CASE("a unit that all times contradict is refused",
+                "[partition][import][times]") {
+  const auto checked = [](time_unit unit, std::vector<const char*> texts) {
+    time_text_reader column{unit};
+    for (const auto* text : texts)
+      value_of(column.read(text));
+    return column.check_unit();
+  };
+  using enum time_unit;
+  CATCH_CHECK(
+    error_of(checked(milliseconds, {"1714521658", "1714608058"})).message
+    == "--time-unit ms: times would go from "
+       "1970-01-20T20:15:21.658000Z to 1970-01-20T20:16:48.058000Z. "
+       "By their size they count seconds since 1970: say --time-unit "
+       "s, or step for counts of anything else");
+  CATCH_CHECK_FALSE(checked(microseconds, {"1714521658"}));
+  CATCH_CHECK_FALSE(checked(microseconds, {"1714521658000"}));
+  CATCH_CHECK(checked(milliseconds, {"12", "1714608058"}));
+  CATCH_CHECK(checked(milliseconds, {"1714521658000"}));
+  CATCH_CHECK(checked(seconds, {"1714521658"}));
+  CATCH_CHECK(checked(steps, {"1714521658"}));
+  CATCH_CHECK(checked(automatic, {"1714521658"}));
+  CATCH_CHECK(checked(milliseconds, {}));
 }
 
 } // namespace graphmill::test::time_text

@@ -23,7 +23,8 @@ plain_batch to_plain(const sampled_subgraph& batch, const cut_graph& graph) {
   }
   for (const auto& edges : batch.edges)
     out.edge_types.push_back({list(edges.indptr), list(edges.sources),
-                              list(edges.edge_ids), list(edges.weights)});
+                              list(edges.edge_ids), list(edges.weights),
+                              list(edges.ages)});
   return out;
 }
 
@@ -324,10 +325,7 @@ namespace {
 
 void append(neighbour_reply& to, const neighbour_reply& from) {
   to.wide = from.wide;
-  to.counts.append(from.counts.span());
-  to.sources.append(from.sources.span());
-  to.edge_ids.append(from.edge_ids.span());
-  to.weights.append(from.weights.span());
+  to.append(from);
 }
 
 /// Answers a request as a whole, out of memory or from disk, in pieces, or each

@@ -23,6 +23,7 @@ struct plain_batch {
     std::vector<local_id> sources;
     std::vector<edge_id> edge_ids;
     std::vector<float> weights;
+    std::vector<float> ages{};
     friend bool operator==(const edges&, const edges&) = default;
   };
   std::vector<std::vector<node_id>> nodes; ///< Per type.
@@ -93,8 +94,8 @@ thinned_graph thin_out(const memory_graph& graph, std::uint64_t seed);
 /// types have none.
 memory_graph with_levels(memory_graph graph, std::uint64_t seed);
 
-/// Gives edges of most types times from 0 to 19, which ascend in each list within
-/// a level.
+/// Gives edges of most types times from 0 to 19, which ascend in each list
+/// within a level.
 /// @param over_levels Over all levels, too.
 memory_graph with_times(memory_graph graph, std::uint64_t seed,
                         bool over_levels);

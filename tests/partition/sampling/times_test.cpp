@@ -1,5 +1,6 @@
 #include "partition/disk/disk_sampling.hpp"
 #include "partition/files/mapped_file.hpp"
+#include "partition/sampling/slices.hpp"
 #include "tests/partition/sampling/support.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/child.hpp"
@@ -90,6 +91,11 @@ time_rule random_rule(random_stream& draws) {
   return out;
 }
 
+/// The age that an edge has for a seed.
+float age_of(std::int64_t until, std::int64_t time) {
+  return static_cast<float>(until - time);
+}
+
 /// The positions that count in the list of a node.
 std::vector<std::size_t> seen_in(const memory_graph::edge_type& type,
                                  std::size_t to, const time_rule& rule,
@@ -145,6 +151,9 @@ std::size_t check_trees(const memory_graph& graph,
   for (std::size_t e = 0; e < graph.edges.size(); ++e) {
     const auto& type = graph.edges[e];
     const auto& lists = batch.edge_types[e];
+    CATCH_REQUIRE(
+      lists.ages.size()
+      == (scheme.ages && !type.times.empty() ? lists.sources.size() : 0));
     for (std::size_t row = 0; row + 1 < lists.indptr.size(); ++row) {
       const auto to = batch.nodes[type.destination][row];
       const auto tree = batch.trees[type.destination][row];
@@ -174,6 +183,11 @@ std::size_t check_trees(const memory_graph& graph,
         CATCH_REQUIRE(batch.nodes[type.source][source]
                       == type.in[static_cast<std::size_t>(to)][position]);
         CATCH_REQUIRE(batch.trees[type.source][source] == tree);
+        if (scheme.ages && !type.times.empty())
+          CATCH_REQUIRE(
+            lists.ages[at]
+            == age_of(seeds.until[static_cast<std::size_t>(tree)],
+                      type.times[static_cast<std::size_t>(to)][position]));
       }
     }
   }
@@ -227,6 +241,56 @@ CATCH_TEST_CASE("edges count before the time of a seed",
   CATCH_CHECK(seen_by({40, false, true, 0, 2, {0, 2, 4}}) == ids{1, 3, 5});
   CATCH_CHECK(seen_by({25, false, false, 0, -1, {1, 4}}) == ids{0, 2, 5});
   CATCH_CHECK(seen_by({40, false, false, 15, -1, {0, 3}}) == ids{});
+}
+
+CATCH_TEST_CASE("edges report their ages", "[partition][sampling][times]") {
+  const auto graph = whole(six_edges());
+  const std::vector<node_id> nodes{0, 1};
+  const auto ages_of = [&](std::vector<std::int64_t> until, bool edge_ids,
+                           std::vector<edge_id> excluded = {}) {
+    neighbour_request request{1, 1, 0, {-1}, edge_ids, nodes};
+    request.time.until = until;
+    request.time.inclusive = true;
+    request.ages = true;
+    excluded_lists without;
+    if (!excluded.empty())
+      without.add(0, excluded);
+    request.excluded = without.view();
+    neighbour_reply out;
+    value_of(sample_neighbours(*graph.shards[0], request, out));
+    CATCH_CHECK(out.places.empty());
+    CATCH_CHECK(out.edge_ids.empty() != edge_ids);
+    neighbour_reply from_disk;
+    value_of(sample_from_disk(*graph.shards[0], request, from_disk));
+    CATCH_CHECK(list(from_disk.ages) == list(out.ages));
+    return list(out.ages);
+  };
+  using ages = std::vector<float>;
+  for (const auto edge_ids : {false, true}) {
+    // One time of all lists, and one of each.
+    CATCH_CHECK(ages_of({30}, edge_ids) == ages{20, 10, 10, 0, 25});
+    CATCH_CHECK(ages_of({20, 100}, edge_ids) == ages{10, 0, 0, 95});
+    CATCH_CHECK(ages_of({30}, edge_ids, {0, 2}) == ages{10, 0, 25});
+    // As a number without a sign would have it.
+    CATCH_CHECK(ages_of({INT64_MAX}, edge_ids)[0] == 0x1p63f);
+  }
+  auto early = six_edges();
+  early.edges[0].times[0][0] = INT64_MIN;
+  const auto longest = whole(early);
+  neighbour_request request{1, 1, 0, {-1}, false, nodes};
+  const std::vector<std::int64_t> until{INT64_MAX};
+  request.time.until = until;
+  request.ages = true;
+  neighbour_reply out;
+  value_of(sample_neighbours(*longest.shards[0], request, out));
+  CATCH_CHECK(out.ages[0] == 0x1p64f);
+  neighbour_reply slice;
+  const std::vector<node_id> node{0};
+  request.destinations = node;
+  value_of(sample_slice(*graph.shards[0], request, {2, 3}, slice));
+  CATCH_CHECK(list(slice.ages) == ages{0x1p63f, 0x1p63f});
+  request.time = {};
+  CATCH_CHECK(!sample_neighbours(*graph.shards[0], request, out));
 }
 
 CATCH_TEST_CASE("a file that is shortened while a run samples by time is named",
@@ -447,6 +511,7 @@ CATCH_TEST_CASE("no message of a tree is of its time or later, in any hop",
     if (scheme.time.latest)
       scheme.kind = draw_kind::without_replacement;
     scheme.level = seed % 6 == 0 ? 2 : 0;
+    scheme.ages = seed % 4 != 0;
     const random_stream of_rows{stream_key(seed, purpose::test, 0, 1), 9};
     const auto one = whole(graph);
     const auto seeds = random_rows(graph, one, of_rows);
@@ -534,7 +599,13 @@ CATCH_TEST_CASE("seeds whose times do not fit the definition are refused",
   seeds.until = {3};
   says(refusal_of(seeds), "seeds have 1 times, and the definition takes 0");
   scheme.time.latest = true;
-  says(refusal_of(seeds), "hear of their past alone");
+  says(refusal_of(seeds), "see their past alone");
+  scheme.time = {};
+  seeds.until = {};
+  scheme.ages = true;
+  says(refusal_of(seeds), "edges have ages for seeds that see their past");
+  scheme.ages = false;
+  seeds.until = {3};
   scheme.time = {true};
   CATCH_CHECK(refusal_of(seeds).empty());
   seeds.until = {};

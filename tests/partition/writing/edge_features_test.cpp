@@ -1,11 +1,12 @@
 #include "partition/dataset/data_records.hpp"
 #include "partition/dataset/inspection/inspect.hpp"
+#include "partition/dataset/reopened_graph.hpp"
 #include "partition/dataset/shard.hpp"
 #include "partition/dataset/verification/verification.hpp"
 #include "partition/importers/csv/csv.hpp"
 #include "partition/importers/npy/npy.hpp"
 #include "partition/partitioners/partition_dataset.hpp"
-#include "tests/partition/dataset/example.hpp"
+#include "tests/partition/dataset/kept_example.hpp"
 #include "tests/partition/importers/npy/array_list.hpp"
 #include "tests/support/temp_folder.hpp"
 #include "tests/support/text.hpp"
@@ -106,6 +107,20 @@ CATCH_TEST_CASE("features of edges lie in the order of lists",
   changed.back() = -6;
   CATCH_CHECK(value_of(write_with_features(others.path(), {}, changed)).digest
               != info.digest);
+}
+
+CATCH_TEST_CASE("a graph is not reopened with other features of edges",
+                "[partition][edge_features]") {
+  temp_folder wide;
+  temp_folder narrow;
+  const auto info = value_of(write_with_features(wide.path()));
+  value_of(
+    write_with_features(narrow.path(), {}, cites_features, dtype::float16));
+  change(narrow / "dataset.json",
+         [&](auto& about) { about["digest"] = info.digest; });
+  const auto before = value_of(partitioned_graph::open(wide.path()));
+  CATCH_CHECK_THAT(error_of(reopen(narrow.path(), before)).message,
+                   contains("what is said of its edge types differs"));
 }
 
 CATCH_TEST_CASE("features follow edges that are dropped or go both ways",
@@ -286,8 +301,9 @@ CATCH_TEST_CASE("rows that are left out for their errors are not fitted on",
   CATCH_CHECK(list<float>(*data.edges(0).features) == edge_floats{-1, 1});
 }
 
-CATCH_TEST_CASE("features are fitted on training edges where a column says them",
-                "[partition][import][csv][edge_features]") {
+CATCH_TEST_CASE(
+  "features are fitted on training edges where a column says them",
+  "[partition][import][csv][edge_features]") {
   const auto* text = "source,target,amount,part\na,b,2,train\nb,c,4,train\n"
                      "c,a,100,test\n";
   csv_import_options options;
@@ -307,12 +323,12 @@ CATCH_TEST_CASE("features are fitted on training edges where a column says them"
   const auto all = value_of(imported_csv(text, options));
   CATCH_CHECK(list<float>(*all.edges(0).features)[0] < 2);
   CATCH_CHECK(has(notes, "there are no training edges"));
-  options.changes.task.emplace().split.emplace();
+  options.changes.tasks.emplace_back().split.emplace();
   CATCH_CHECK(has(error_of(imported_csv(text, options)).message,
                   "before --split-edges chooses which edges train"));
   // What needs no fit is no leak.
   options.changes.normalise.clear();
-  options.changes.task->split->fractions = {0.5, 0.25, 0.25};
+  options.changes.tasks[0].split->fractions = {0.5, 0.25, 0.25};
   CATCH_CHECK(imported_csv(text, options).has_value());
 }
 

@@ -111,10 +111,11 @@ CATCH_TEST_CASE("a task of links on paper", "[partition][tasks]") {
   CATCH_REQUIRE(train.exclude);
   CATCH_CHECK(elements_of<std::int64_t>(train.exclude->rows)
               == id_list{0, 0, 1});
+  // 1 -> 0 is edge 0, which goes back in the same type.
   CATCH_CHECK(lists_of(train.exclude->indptr, train.exclude->ids)
-              == std::vector<id_list>{{2, 3}, {6}});
+              == std::vector<id_list>{{2, 3, 0}, {6}});
   CATCH_CHECK(elements_of<std::uint8_t>(train.exclude->ends)
-              == std::vector<std::uint8_t>{0, 0, 0});
+              == std::vector<std::uint8_t>{0, 0, 1, 0});
   const auto& test = *task.splits[2];
   CATCH_CHECK(elements_of<std::int64_t>(test.edges) == id_list{3, 1, 4, 0});
   CATCH_CHECK(elements_of<std::int64_t>(test.ids) == id_list{5, 1});
@@ -215,6 +216,45 @@ CATCH_TEST_CASE("labels, times, weights and negatives follow their rows",
   // The edge 0 -> 2 is held out by one task, 1 -> 0 by the other.
   CATCH_CHECK(elements_of<std::int32_t>(*data.edges(0).visible)
               == std::vector<std::int32_t>{1, 1, 4, 4, 0, 0, 0, 0, 0, 0});
+  const std::vector<float> unknown{nan};
+  value_of(write_npy_bytes(folder / "tasks/price/test.labels.npy",
+                           dtype::float32, {1, 1},
+                           std::as_bytes(std::span{unknown})));
+  CATCH_CHECK(
+    has(error_of(open_task(folder.path(), data.info(), "price")).message,
+        "1 rows have no label, and 0 of the test split may lack one"));
+}
+
+CATCH_TEST_CASE(
+  "edges without a label stay in the test split that a source says",
+  "[partition][tasks]") {
+  temp_folder folder;
+  auto info = five_people();
+  info.tasks = {{.name = "sign",
+                 .kind = edge_task_kind::edge_class,
+                 .edge_types = {0},
+                 .reverse_types = {std::nullopt},
+                 .class_count = 2}};
+  auto writer = value_of(dataset_writer::create(folder.path(), info, {}));
+  value_of(writer.append_edges(0, some_sources, some_destinations));
+  const std::vector<std::int64_t> classes{1, -1, 0, -1, -1, 1, -1};
+  std::vector<std::uint8_t> bytes(classes.size() * sizeof(classes[0]));
+  std::memcpy(bytes.data(), classes.data(), bytes.size());
+  value_of(writer.set_task(0, {.choose = numbered({{{0, 1}, {2, 3}, {4, 5}}}),
+                               .says_splits = true,
+                               .labels = {bytes}}));
+  const auto written = value_of(writer.finish());
+  CATCH_CHECK(written.tasks[0].split_counts
+              == std::array<std::int64_t, 3>{1, 1, 2});
+  CATCH_CHECK(written.tasks[0].unlabelled == 1);
+  CATCH_CHECK(writer.unlabelled().at(0).of_splits
+              == std::array<std::int64_t, 3>{1, 1, 0});
+  CATCH_CHECK(writer.unlabelled().at(0).others == 0);
+  const auto data = value_of(dataset::open(folder.path()));
+  CATCH_CHECK(data.info().tasks[0].unlabelled == 1);
+  const auto rows = value_of(open_task(folder.path(), data.info(), "sign"));
+  CATCH_CHECK(elements_of<std::int64_t>(*rows.splits[2]->labels)
+              == std::vector<std::int64_t>{-1, 1});
 }
 
 namespace {
@@ -432,9 +472,11 @@ CATCH_TEST_CASE("broken files of tasks are refused or found",
   rewrite("val.known.ids.npy", id_list{1, 0, 0, 3}, {4});
   CATCH_CHECK(has(refused(), "list 1 has node 0, where 1 to 4 can follow"));
   rewrite("val.known.ids.npy", id_list{1, 0, 2, 3}, {4});
-  rewrite("train.exclude.types.npy", std::vector<std::int32_t>{0, 0, 1}, {3});
-  CATCH_CHECK(has(refused(), "element 2 is 1, but there are 1 edge types"));
-  rewrite("train.exclude.types.npy", std::vector<std::int32_t>{0, 0, 0}, {3});
+  rewrite("train.exclude.types.npy", std::vector<std::int32_t>{0, 0, 0, 1},
+          {4});
+  CATCH_CHECK(has(refused(), "element 3 is 1, but there are 1 edge types"));
+  rewrite("train.exclude.types.npy", std::vector<std::int32_t>{0, 0, 0, 0},
+          {4});
   value_of(open_task(folder.path(), info, "likes"));
   const auto data = value_of(dataset::open(folder.path()));
   CATCH_CHECK(value_of(inspect_dataset(data)).broken.empty());
@@ -466,6 +508,8 @@ CATCH_TEST_CASE("what dataset.json says of tasks is checked",
   CATCH_CHECK(has(changed("\"name\": \"likes\",\n      \"reverse_types\"",
                           "\"name\": \"li/kes\",\n      \"reverse_types\""),
                   "\"li/kes\" cannot name a type"));
+  CATCH_CHECK(has(changed("\"link\"", "\"link\", \"unlabelled\": 1"),
+                  "1 rows without a label, more than rows of the test split"));
   CATCH_CHECK(has(changed("\"visible\": true", "\"visible\": false"),
                   "holds out edges of person__likes__person, which is not "
                   "\"visible\""));

@@ -116,16 +116,15 @@ CATCH_TEST_CASE("lists are sorted by level first, and rows have the times",
 CATCH_TEST_CASE("both directions of an edge have its time",
                 "[partition][writing][times]") {
   temp_folder lossy;
-  const edge_rules once{.both_ways = true,
-                        .duplicates = duplicate_edges::drop};
+  const edge_rules once{.both_ways = true, .duplicates = duplicate_edges::drop};
   const auto lost = write(lossy.path(), four_people(), when, once);
   CATCH_REQUIRE_FALSE(lost);
   CATCH_CHECK(has(lost.error().message, "take --reverse"));
   temp_folder folder;
   auto writer = value_of(
     dataset_writer::create(folder.path(), four_people(), {.edges = {once}}));
-  value_of(writer.append_edges(0, numbers{0, 2, 3, 0, 4},
-                               numbers{1, 1, 1, 2, 0}));
+  value_of(
+    writer.append_edges(0, numbers{0, 2, 3, 0, 4}, numbers{1, 1, 1, 2, 0}));
   value_of(writer.append_edge_times(0, numbers{50, 20, 10, -3, 5}));
   value_of(writer.finish());
   const auto data = value_of(dataset::open(folder.path()));

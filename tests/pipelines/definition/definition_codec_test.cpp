@@ -102,6 +102,9 @@ definition full_definition() {
                  true,
                  2,
                  3};
+  def.sampler.walks = 20;
+  def.sampler.walk_length = 2;
+  def.sampler.restart = 0.5;
   def.fetch = {
     4, 5, feature_precision::float16, 1ull << 40, cache_order::degree, 0.25};
   def.model = {model_kind::rgcn,
@@ -174,13 +177,17 @@ CATCH_TEST_CASE("every field of a definition crosses the wire",
 CATCH_TEST_CASE("the bytes of a definition stay what they are",
                 "[definition][schema]") {
   // Daemons of several builds read each other's, and clients keep them. They
-  // have grown by the words of tasks of edges, which are 0 without one.
-  CATCH_CHECK(hash_of(full_definition()) == "dcba7691f79f1c4091f5df69546928a0");
+  // have grown by the words of tasks of edges, and of walks, which are 0
+  // without them.
+  CATCH_CHECK(hash_of(full_definition()) == "c8acbb4313355d08d996e06692f20f69");
   definition bare;
+  bare.sampler.walks = 20;
+  bare.sampler.walk_length = 2;
+  bare.sampler.restart = 0.5;
   bare.trainer.step_timeout = 1800;
   bare.checkpoint.keep = 2;
   bare.recovery = {300, 5};
-  CATCH_CHECK(hash_of(bare) == "36dedd2c6848f80293b0e27106f793ef");
+  CATCH_CHECK(hash_of(bare) == "842c190e5deedb76f94062d94d66e9b4");
 }
 
 CATCH_TEST_CASE("a NUL in a text of a definition is refused, not its end",
@@ -241,9 +248,9 @@ CATCH_TEST_CASE("ours are all values of the enumerations of a definition",
   CATCH_CHECK(last(schema::RelationUse{}) == int(relation_use::mean_of_all));
   CATCH_CHECK(last(schema::Precision{}) == int(feature_precision::float16));
   CATCH_CHECK(last(schema::CacheOrder{}) == int(cache_order::degree));
-  CATCH_CHECK(last(schema::SamplingMethod{}) == int(sampling_method::labor));
-  CATCH_CHECK(last(schema::EvaluationMetric{})
-              == int(evaluation_metric::ndcg));
+  CATCH_CHECK(last(schema::SamplingMethod{}) == int(sampling_method::saint));
+  CATCH_CHECK(last(schema::SubgraphKind{}) == int(subgraph_kind::induced));
+  CATCH_CHECK(last(schema::EvaluationMetric{}) == int(evaluation_metric::ndcg));
   CATCH_CHECK(last(schema::DecoderKind{}) == int(decoder_kind::mlp));
   CATCH_CHECK(last(schema::NegativeKind{}) == int(negative_kind::given));
   CATCH_CHECK(last(schema::CorruptedEnd{}) == int(corrupted_end::pair));

@@ -185,11 +185,81 @@ CATCH_TEST_CASE("fields of the sampler say how it draws", "[definition]") {
   CATCH_CHECK(kind("method: weighted, replace: true")
               == draw_kind::weighted_with_replacement);
   CATCH_CHECK(kind("method: labor") == draw_kind::labor);
-  CATCH_CHECK(problems_in("dataset: d\n"
-                          "sampler: {method: labor, replace: true}")
-              == std::vector<std::string>{
-                "x.yaml:2:35: `sampler.method: labor` draws without replacement; "
-                "leave out `sampler.replace`"});
+  CATCH_CHECK(
+    problems_in("dataset: d\n"
+                "sampler: {method: labor, replace: true}")
+    == std::vector<std::string>{
+      "x.yaml:2:35: `sampler.method: labor` draws without replacement; "
+      "leave out `sampler.replace`"});
+}
+
+CATCH_TEST_CASE("fields of the sampler say how it walks", "[definition]") {
+  const auto bare = valid("dataset: d").sampler;
+  CATCH_CHECK(bare.walks == 20);
+  CATCH_CHECK(bare.walk_length == 2);
+  CATCH_CHECK(bare.restart == 0.5);
+  const auto def = valid("dataset: d\nsampler: {method: pinsage, walks: 50, "
+                         "walk_length: 6, restart: 0.25}");
+  CATCH_CHECK(def.sampler.method == sampling_method::pinsage);
+  CATCH_CHECK(def.sampler.walks == 50);
+  CATCH_CHECK(def.sampler.walk_length == 6);
+  CATCH_CHECK(def.sampler.restart == 0.25);
+  CATCH_CHECK(valid(definition_yaml(def)) == def);
+  CATCH_CHECK(valid("dataset: d\nsampler: {method: saint, walk_length: 4, "
+                    "fanouts: [all, all]}")
+                .sampler.method
+              == sampling_method::saint);
+  CATCH_CHECK(valid("dataset: d\nsampler: {method: hgt, fanouts: {default: [9, "
+                    "8], paper: [0, 3]}}")
+                .sampler.method
+              == sampling_method::hgt);
+  const auto refused = [](const std::string& rest, const std::string& said) {
+    CATCH_INFO(rest);
+    const auto found = problems_in("{dataset: d, " + rest + "}");
+    CATCH_REQUIRE(found.size() == 1);
+    CATCH_CHECK_THAT(found[0], contains(said));
+  };
+  for (const auto* field : {"walks: 9", "restart: 0.1"})
+    refused("sampler: {method: saint, fanouts: [all], " + std::string{field}
+              + "}",
+            "is for `sampler.method: pinsage`; leave it out");
+  refused("sampler: {walk_length: 3}", "pinsage and saint; leave it out");
+  for (const std::string method : {"pinsage", "hgt"}) {
+    refused("sampler: {replace: true, method: " + method + "}",
+            "settles what is drawn; leave out `sampler.replace`");
+    refused("sampler: {subgraph: bidirectional, method: " + method + "}",
+            "settles which edges a batch has; leave out `sampler.subgraph`");
+    refused("fetch: {cache: 1 MiB}, sampler: {method: " + method + "}",
+            "set fetch.cache_order: degree");
+  }
+  valid("{dataset: d, fetch: {cache: 1 MiB, cache_order: degree}, "
+        "sampler: {method: hgt, subgraph: induced}}");
+  refused("sampler: {method: pinsage}, evaluate: {neighbours: all}",
+          "does not learn from; leave out one of them");
+  refused("sampler: {method: hgt, fanouts: [9, all]}", "say how many");
+  refused("sampler: {method: saint}",
+          "make each of `sampler.fanouts` all or 0");
+  refused("sampler: {method: saint, fanouts: {default: [all], a__b__c: [3]}}",
+          "make each of `sampler.fanouts` all or 0");
+}
+
+CATCH_TEST_CASE("a field of the sampler says which edges batches have",
+                "[definition]") {
+  CATCH_CHECK(valid("dataset: d").sampler.subgraph
+              == subgraph_kind::directional);
+  for (const auto* word : {"directional", "bidirectional", "induced"}) {
+    const auto def =
+      valid(std::string{"dataset: d\nsampler: {subgraph: "} + word + "}");
+    CATCH_CHECK(valid(definition_yaml(def)) == def);
+  }
+  CATCH_CHECK(
+    problems_in("dataset: d\n"
+                "sampler: {time: strict, disjoint: true, subgraph: induced}")
+    == std::vector<std::string>{
+      "x.yaml:2:51: `sampler.subgraph: induced` takes all edges among the "
+      "nodes "
+      "of a batch, and with `sampler.disjoint` rows share none; leave out one "
+      "of them"});
 }
 
 CATCH_TEST_CASE("fields about features of edges are read", "[definition]") {
@@ -201,6 +271,37 @@ CATCH_TEST_CASE("fields about features of edges are read", "[definition]") {
   const auto plain = valid("dataset: d");
   CATCH_CHECK(plain.model.edge_features == edge_feature_use::use);
   CATCH_CHECK_FALSE(plain.decoder.edge_features);
+}
+
+CATCH_TEST_CASE("fields about ages of edges are read", "[definition]") {
+  const auto def =
+    valid("dataset: d\nsampler: {time: inclusive}\n"
+          "model: {edge_ages: cosine, age_unit: 86400, age_width: 5}");
+  CATCH_CHECK(def.model.edge_ages == edge_age_use::cosine);
+  CATCH_CHECK(def.model.age_unit == 86400);
+  CATCH_CHECK(def.model.age_width == 5);
+  CATCH_CHECK(valid(definition_yaml(def)) == def);
+  const auto plain = valid("dataset: d");
+  CATCH_CHECK(plain.model.edge_ages == edge_age_use::none);
+  CATCH_CHECK(plain.model.age_unit == 1);
+  CATCH_CHECK(plain.model.age_width == 16);
+  CATCH_CHECK(
+    problems_in("dataset: d\nmodel: {edge_ages: log, age_width: 3}")
+    == std::vector<std::string>{
+      "x.yaml:2:36: `model.age_width` is for `edge_ages: cosine` alone; leave "
+      "it out",
+      "x.yaml:2:20: `model.edge_ages` needs the time of each row; set "
+      "`sampler.time: strict` or `inclusive`"});
+  CATCH_CHECK(problems_in("dataset: d\nmodel: {age_unit: 3}")
+              == std::vector<std::string>{
+                "x.yaml:2:19: `model.age_unit` is for `edge_ages: log` and "
+                "`edge_ages: cosine`; leave it out"});
+  CATCH_CHECK(
+    problems_in("dataset: d\nsampler: {time: strict}\n"
+                "model: {kind: sage_max, edge_ages: log}")
+    == std::vector<std::string>{
+      "x.yaml:3:36: `model.edge_ages` is for kinds that read features of "
+      "edges, and sage_max does not; leave it out"});
 }
 
 CATCH_TEST_CASE("every field about times is read", "[definition]") {

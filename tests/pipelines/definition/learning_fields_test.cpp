@@ -79,7 +79,7 @@ CATCH_TEST_CASE("settings that exclude each other or have no effect",
   const std::string nothing = "{dataset: d, sampler: {fanouts: [0, 0]}";
   CATCH_CHECK(problems_in(nothing + "}")
               == texts{"x.yaml:1:33: `sampler.fanouts` are 0 in every hop, so "
-                       "that sage would hear of no neighbour; sample some, or "
+                       "that sage would see no neighbour; sample some, or "
                        "use `kind: mlp`"});
   CATCH_CHECK(problems_in(nothing + ", model: {kind: mlp}}").empty());
   CATCH_CHECK(problems_in("{dataset: d, sampler: {fanouts: {default: [0, 0], "
@@ -182,7 +182,7 @@ CATCH_TEST_CASE("what an old run has recorded means what it computed",
               == relation_use::sum);
   // A copy may be meant as either, and is no record.
   CATCH_CHECK(problems_in(record)
-              == texts{"x.yaml:22:9: this looks like the record of a run that "
+              == texts{"x.yaml:26:9: this looks like the record of a run that "
                        "is older than `model.relations`: add `relations: "
                        "mean_of_all` to train as that run did, or `relations: "
                        "sum` to train as new runs do"});

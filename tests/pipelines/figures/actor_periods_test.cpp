@@ -185,10 +185,14 @@ CATCH_TEST_CASE("an hour of 10,000 actors fits in", "[actor_periods]") {
   };
   // Nothing changes: the time between two figures may be longer here. But each
   // time another daemon has one actor less.
+  auto figures = many_actors(0, 200, 50);
   for (int i = 0; i <= 370; ++i) {
-    auto figures = many_actors(i * 10 * second, 200, 50);
-    figures.runs[0].health.daemons[std::size_t(i) % 200].actors.pop_back();
+    figures.taken = unix_time{i * 10 * second};
+    auto& actors = figures.runs[0].health.daemons[std::size_t(i) % 200].actors;
+    const auto last = actors.back();
+    actors.pop_back();
     add(figures);
+    actors.push_back(last);
   }
   const auto known = history.actors("r");
   CATCH_REQUIRE(known.size() == 361);
@@ -220,9 +224,12 @@ CATCH_TEST_CASE("actors that are others each time have a bound",
                 "[actor_periods]") {
   actor_periods gathered;
   cluster_history history;
+  auto figures = many_actors(0, 200, 50);
   for (int i = 0; i < 100; ++i) {
-    const std::string peer(100, static_cast<char>('a' + i % 26));
-    const auto figures = many_actors(i * 10 * second, 200, 50, peer);
+    figures.taken = unix_time{i * 10 * second};
+    for (auto& daemon : figures.runs[0].health.daemons)
+      for (auto& actor : daemon.actors)
+        actor.peer.assign(100, static_cast<char>('a' + i % 26));
     history.take(figures, gathered.take(figures));
     CATCH_REQUIRE(history.bytes() <= cluster_history::most_bytes);
   }

@@ -104,6 +104,38 @@ CATCH_TEST_CASE("weights go with their edges",
   }
 }
 
+CATCH_TEST_CASE("ages go with their edges", "[pipelines][assembly][times]") {
+  memory_graph graph;
+  graph.nodes = {{"n", 3}};
+  graph.edges = {{0, "a", 0, {{1}, {}, {0, 1}}},
+                 {0, "b", 0, {{2, 1}, {0}, {}}}};
+  graph.edges[0].times = {{3}, {}, {1, 5}};
+  graph.edges[1].times = {{2, 4}, {9}, {}};
+  const auto all = whole(graph);
+  auto scheme = scheme_of(graph, {-1, -1});
+  scheme.time.used = true;
+  scheme.ages = true;
+  auto seeds = target_seeds(all.graph->info(), std::vector<node_id>{0});
+  seeds.until = {10};
+  const auto assembled = [&](bool merged) {
+    fetched_batch batch;
+    batch.graph = value_of(sample(*all.graph, all.shards, scheme, 7, seeds));
+    return value_of(assemble(std::move(batch), {merged, false, true},
+                             all.graph->info(), nullptr));
+  };
+  using ages = std::vector<float>;
+  const auto merged = assembled(true);
+  CATCH_REQUIRE(merged.relations.size() == 1);
+  // Row by row of both types, as their sources stand.
+  CATCH_CHECK(list(merged.relations[0].forward.columns)
+              == locals{1, 2, 1, 0, 0, 1});
+  CATCH_CHECK(list(merged.relations[0].ages) == ages{7, 8, 6, 1, 9, 5});
+  const auto apart = assembled(false);
+  CATCH_REQUIRE(apart.relations.size() == 2);
+  CATCH_CHECK(list(apart.relations[0].ages) == ages{7, 9, 5});
+  CATCH_CHECK(list(apart.relations[1].ages) == ages{8, 6, 1});
+}
+
 CATCH_TEST_CASE("edges without weights weigh 1 where they are merged with "
                 "others",
                 "[pipelines][assembly][weights]") {

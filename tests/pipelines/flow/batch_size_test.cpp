@@ -106,6 +106,28 @@ CATCH_TEST_CASE("a sampled batch holds the weights that came",
   CATCH_CHECK(bytes_of(graph, info, needs) == without + 2 * 3 * 4);
 }
 
+CATCH_TEST_CASE("ages of edges are counted", "[pipelines][flow][times]") {
+  auto info = info_with_labels(label_kind::classes);
+  sampled_subgraph graph;
+  graph.hops = 1;
+  graph.nodes.resize(1);
+  graph.nodes[0].found = {1, 1};
+  graph.edges.resize(1);
+  graph.edges[0].indptr.resize(2);
+  graph.edges[0].sources.resize(3);
+  batch_needs needs;
+  needs.ages = true;
+  const auto without = bytes_of(graph, info, needs);
+  info.edge_types[0].timed = true;
+  CATCH_CHECK(bytes_of(graph, info, needs) == without + 3 * 4);
+  sampling_scheme scheme{{{2}}};
+  const auto bound = bound_of(info, scheme, 5);
+  const auto bare = bytes_of(bound, info, needs, scheme);
+  scheme.ages = true; // In the batch, in an answer, and places ahead of it.
+  CATCH_CHECK(bytes_of(bound, info, needs, scheme)
+              == bare + std::uint64_t(bound.edges[0]) * (4 + 8));
+}
+
 CATCH_TEST_CASE("features of edges are counted where they lie twice",
                 "[pipelines][flow][edge_features]") {
   auto info = info_with_labels(label_kind::classes);

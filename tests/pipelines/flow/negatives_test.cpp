@@ -2,14 +2,19 @@
 
 #include "messages/base/random.hpp"
 #include "partition/dataset/chosen_task.hpp"
+#include "partition/dataset/shard.hpp"
+#include "partition/writing/dataset_writer.hpp"
 #include "pipelines/flow/epoch_plan.hpp"
+#include "pipelines/flow/step_seeds.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/result.hpp"
+#include "tests/support/temp_folder.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <map>
+#include <memory>
 #include <numeric>
 #include <set>
 #include <utility>
@@ -520,6 +525,48 @@ CATCH_TEST_CASE("evaluations draw no known links", "[flow][negatives]") {
   }
 }
 
+CATCH_TEST_CASE(
+  "evaluations in which all negatives are known links are refused",
+  "[flow][negatives]") {
+  // User 0 buys both items, one of them in the test; user 1 buys the other one.
+  const auto graph_with = [](const temp_folder& folder, std::int64_t items) {
+    dataset_info info;
+    info.name = "shop";
+    info.node_types = {{.name = "item", .count = items},
+                       {.name = "user", .count = 3}};
+    info.edge_types = {{.source = 1, .name = "buys", .destination = 0}};
+    info.tasks = {
+      {.name = "links", .edge_types = {0}, .reverse_types = {std::nullopt}}};
+    auto writer = value_of(dataset_writer::create(folder.path(), info, {}));
+    const std::vector<node_id> users{0, 1, 0};
+    const std::vector<node_id> bought{0, 0, 1};
+    value_of(writer.append_edges(0, users, bought));
+    value_of(writer.set_task(
+      0, {.choose = [](std::span<const task_edge>) -> result<task_rows> {
+        return task_rows{{{0, 1}, {}, {2}}};
+      }}));
+    value_of(writer.finish());
+    return std::make_shared<const partitioned_graph>(value_of(
+      value_of(partitioned_graph::open(folder.path())).with_task("links")));
+  };
+  temp_folder two;
+  temp_folder three;
+  const auto full = graph_with(two, 2);
+  const auto def = [](corrupted_end end) {
+    return links_of(negative_kind::per_edge, 2, end);
+  };
+  for (const auto end : {corrupted_end::destination, corrupted_end::both})
+    CATCH_CHECK_THAT(
+      error_of(link_negatives::make(full, def(end))).message,
+      contains(
+        "no test edge of \"shop\" has a negative: the source of each has "
+        "known links to all nodes of its type"));
+  value_of(link_negatives::make(full, def(corrupted_end::source)));
+  value_of(link_negatives::make(full, def(corrupted_end::pair)));
+  value_of(
+    link_negatives::make(graph_with(three, 3), def(corrupted_end::both)));
+}
+
 CATCH_TEST_CASE("all other nodes are negatives if as many are wanted",
                 "[flow][negatives]") {
   auto plain = random_links(5, 1);
@@ -807,12 +854,35 @@ CATCH_TEST_CASE("the edges that the rows of a step exclude are those of all "
   const auto trees =
     exclusions_of(links.table, ranks{{1, 2}}, links.info, time);
   const auto end = links.info.edge_types[1].destination;
-  const auto nodes =
-    links.info.node_types[static_cast<std::size_t>(end)].count;
+  const auto nodes = links.info.node_types[static_cast<std::size_t>(end)].count;
   CATCH_CHECK(trees[0] == excluded_edges::of({{6, 7}}));
-  CATCH_CHECK(trees[1]
-              == excluded_edges::of(
-                {{nodes + 4, 33}, {nodes + 9, 20}, {nodes + 9, 21}}));
+  CATCH_CHECK(
+    trees[1]
+    == excluded_edges::of({{nodes + 4, 33}, {nodes + 9, 20}, {nodes + 9, 21}}));
+  // Batches have these, unless links are to see themselves.
+  const std::vector<std::int64_t> times{30, 10, 20};
+  links.table.times = times;
+  const std::shared_ptr<const seed_table> table{std::shared_ptr<void>{},
+                                                &links.table};
+  const ranks by_rank{{2}, {0, 1}};
+  const step_seeds shared{table, links.info, by_rank, {}, true};
+  CATCH_CHECK(shared.rows(1) == by_rank[1]);
+  for (const rank_id rank : {0, 1}) {
+    CATCH_CHECK(shared.batch(rank, {}).excluded == all);
+    CATCH_CHECK(shared.batch(rank, {}).until.empty());
+  }
+  const step_seeds visible{table, links.info, by_rank, {}, false};
+  CATCH_CHECK(visible.batch(1, {}).excluded.empty());
+  time.disjoint = false;
+  const step_seeds timed{table, links.info, by_rank, time, false};
+  CATCH_CHECK(timed.batch(0, {}).until == std::vector<std::int64_t>{10});
+  CATCH_CHECK(timed.batch(0, {}).excluded.empty());
+  time.disjoint = true;
+  const step_seeds apart{table, links.info, ranks{{0}, {1, 2}}, time, true};
+  CATCH_CHECK(apart.batch(1, {}).excluded == trees);
+  CATCH_CHECK(apart.batch(1, {}).until == std::vector<std::int64_t>{10, 20});
+  const step_seeds seen{table, links.info, ranks{{0}, {1, 2}}, time, false};
+  CATCH_CHECK(seen.batch(1, {}).excluded.empty());
   links.table.edges->excluded = {};
   CATCH_CHECK(exclusions_of(links.table, ranks{{0}}, links.info).empty());
 }

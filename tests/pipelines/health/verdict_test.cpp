@@ -145,8 +145,8 @@ const std::vector<verdict_case> cases{
        daemon.cores = 0.1;
    },
    "trainer",
-   "the trainers are the limit: they are busy 95 % of the time, but their "
-   "daemons use 0.2 processors only"},
+   "the trainers are the limit: they are busy 95 % of the time with 0.2 "
+   "processors; look for other programs"},
   {"replies are late, but trainers have little time to spare",
    [](run_health& run) {
      for (std::size_t daemon = 0; daemon < 2; ++daemon)

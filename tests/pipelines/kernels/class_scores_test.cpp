@@ -107,3 +107,19 @@ CATCH_TEST_CASE("a threshold decides for one class, and else for the likeliest "
   CATCH_CHECK(decided(0) == std::vector<std::int64_t>{1, 1, 1});
   CATCH_CHECK(decided(1) == std::vector<std::int64_t>{0, 0, 2});
 }
+
+CATCH_TEST_CASE("a threshold decides for one of several labels",
+                "[kernels][class_scores]") {
+  const auto logit = -std::log(3.0f); // A probability of a quarter.
+  const std::optional<threshold_choice> none;
+  CATCH_CHECK_FALSE(takes_label(1, logit, none));
+  CATCH_CHECK(takes_label(1, -logit, none));
+  threshold_choice threshold;
+  threshold.of = 1;
+  for (const auto& [probability, taken] :
+       {std::pair{0.2, true}, std::pair{0.3, false}}) {
+    threshold.fixed = probability;
+    CATCH_CHECK(takes_label(1, logit, threshold) == taken);
+    CATCH_CHECK_FALSE(takes_label(0, logit, threshold));
+  }
+}

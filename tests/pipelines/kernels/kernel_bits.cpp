@@ -5,10 +5,12 @@
 #include "partition/files/content_hash.hpp"
 #include "pipelines/gradients/gradient_set.hpp"
 #include "pipelines/kernels/activation.hpp"
+#include "pipelines/kernels/age_columns.hpp"
 #include "pipelines/kernels/attention/attention.hpp"
 #include "pipelines/kernels/attention/joint_attention.hpp"
 #include "pipelines/kernels/attention/projected_attention.hpp"
 #include "pipelines/kernels/edge_relu.hpp"
+#include "pipelines/kernels/edge_rows.hpp"
 #include "pipelines/kernels/gather_max.hpp"
 #include "pipelines/kernels/gather_sum.hpp"
 #include "pipelines/kernels/links/link_panels.hpp"
@@ -143,9 +145,52 @@ void edge_relus(printer& out) {
       floats of_weight(static_cast<std::size_t>(shape.size()));
       edge_relu_backward(task, {gradient.data(), rows, width}, 0, rows,
                          {of_weight.data(), shape.rows, shape.columns});
-      for (const auto* part : {&of_rows, &of_sources, &of_weight})
+      floats of_features(static_cast<std::size_t>(edges * 2));
+      edge_relu_features_backward(task, {gradient.data(), rows, width},
+                                  features - 2, 0, rows,
+                                  {of_features.data(), edges, 2});
+      for (const auto* part : {&of_rows, &of_sources, &of_weight, &of_features})
         out.take(*part);
     }
+}
+
+/// What edges bring by their ages, and sums of that.
+void ages_of_edges(printer& out) {
+  const auto graph = out.make_edges();
+  const auto edges = std::ssize(graph.columns);
+  auto ages = out.numbers(edges);
+  for (auto& age : ages)
+    age = 1e6f * (1 + age);
+  for (const auto width : widths) {
+    const auto logs = out.numbers(width);
+    const auto phases = out.numbers(width);
+    const age_columns task{
+      ages.data(), 0.5, {logs.data(), 1, width}, {phases.data(), 1, width}};
+    floats columns(static_cast<std::size_t>(edges * width));
+    const matrix view{columns.data(), edges, width};
+    task.run(0, edges, 0, view);
+    out.take(columns);
+    const auto row_scale = out.numbers(rows);
+    const auto column_scale = out.numbers(sources);
+    const edge_sum sum{.indptr = graph.indptr.data(),
+                       .columns = graph.columns.data(),
+                       .x = view,
+                       .row_scale = row_scale.data(),
+                       .column_scale = column_scale.data()};
+    floats sums(static_cast<std::size_t>(rows * width));
+    run(sum, 0, rows, {sums.data(), rows, width});
+    out.take(sums);
+    edge_sum_backward(sum, {sums.data(), rows, width}, 0, rows, view);
+    out.take(columns);
+    std::vector<double> of_learnt(static_cast<std::size_t>(2 * task.lanes()));
+    task.backward(view, 0, edges, of_learnt.data());
+    out.take(floats(of_learnt.begin(), of_learnt.end()));
+    const auto shares = out.numbers(edges * 2);
+    const auto of_heads = out.numbers(rows * 2 * width);
+    add_shares_of_rows(graph.indptr.data(), shares.data(), 2,
+                       {of_heads.data(), rows, 2 * width}, 0, 0, rows, view);
+    out.take(columns);
+  }
 }
 
 void weighted_sums(printer& out) {
@@ -330,7 +375,8 @@ void joint_attentions(printer& out) {
     }
 }
 
-/// What one relation works on, with and without dropout.
+/// What one relation works on, with and without dropout, and with features and
+/// weights of edges.
 struct projected_part {
   projected_part(printer& out, std::int64_t heads, std::int64_t width,
                  std::uint32_t threshold)
@@ -355,10 +401,28 @@ struct projected_part {
               {of_queries.data(), rows, width}} {}
   projected_part(const projected_part&) = delete;
 
+  void add_features(printer& out, std::int64_t heads, std::int64_t any) {
+    const auto edges = std::ssize(graph.columns);
+    features = out.numbers(edges * any);
+    logs = out.numbers(edges);
+    edge_queries = out.numbers(rows * heads * any);
+    edge_upstream = out.numbers(rows * heads * any);
+    feature_sums.resize(edge_queries.size());
+    of_edge_queries.resize(edge_queries.size());
+    work.features = {features.data(), edges, any};
+    work.log_weights = logs.data();
+    work.edge_queries = {edge_queries.data(), rows, heads * any};
+    work.feature_sums = {feature_sums.data(), rows, heads * any};
+    through.feature_sums = {edge_upstream.data(), rows, heads * any};
+    through.edge_queries = {of_edge_queries.data(), rows, heads * any};
+  }
+
   printer::edges graph;
   turned_edges back;
   floats keys, values, queries, weights, dropped, sums, upstream;
   floats of_scores, of_queries, of_keys, of_values;
+  floats features, logs, edge_queries, edge_upstream, feature_sums,
+    of_edge_queries;
   projected_attention::relation work;
   projected_gradients through;
 };
@@ -369,19 +433,24 @@ void projected_attentions(printer& out) {
       const auto width = heads * each;
       projected_part plain{out, heads, width, 0};
       projected_part dropping{out, heads, width, 20000};
-      const projected_attention::relation work[]{plain.work, dropping.work};
-      const projected_gradients through[]{plain.through, dropping.through};
+      projected_part featured{out, heads, width, 20000};
+      featured.add_features(out, heads, each);
+      const projected_attention::relation work[]{plain.work, dropping.work,
+                                                 featured.work};
+      const projected_gradients through[]{plain.through, dropping.through,
+                                          featured.through};
       const projected_attention task{work, rows, heads};
       attend_across(task, 0, rows);
       attend_across_backward(task, 0, rows, through);
-      for (auto* part : {&plain, &dropping}) {
+      for (auto* part : {&plain, &dropping, &featured}) {
         attend_across_sources_backward(
           part->work, heads, part->back.view(), part->through, 0, sources,
           {part->of_keys.data(), sources, width},
           {part->of_values.data(), sources, width});
         for (const auto* numbers :
              {&part->weights, &part->sums, &part->of_scores, &part->of_queries,
-              &part->of_keys, &part->of_values})
+              &part->of_keys, &part->of_values, &part->feature_sums,
+              &part->of_edge_queries})
           out.take(*numbers);
       }
     }
@@ -521,5 +590,7 @@ int main() {
   out.print("links");
   edge_relus(out);
   out.print("edge-relu");
+  ages_of_edges(out);
+  out.print("edge-ages");
   return 0;
 }

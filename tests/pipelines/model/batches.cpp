@@ -25,6 +25,7 @@ struct sampler {
   std::vector<std::vector<std::vector<local_id>>> rows;    ///< Per edge type.
   std::vector<std::vector<std::vector<float>>> weights;    ///< Likewise.
   std::vector<std::vector<std::vector<float>>> features{}; ///< Likewise.
+  std::vector<std::vector<std::vector<float>>> ages{};     ///< Likewise.
 
   local_id local(node_type_id type, node_id node) {
     const auto [at, fresh] =
@@ -51,6 +52,12 @@ struct sampler {
           std::copy_n(
             graph.in_weights[e][nodes[types[e].destination][i]].begin(), taken,
             weights_of_row.begin());
+        auto& ages_of_row = ages[e].emplace_back();
+        if (types[e].timed)
+          ages_of_row.assign(
+            graph.edge_ages[e][nodes[types[e].destination][i]].begin(),
+            graph.edge_ages[e][nodes[types[e].destination][i]].begin()
+              + static_cast<std::ptrdiff_t>(taken));
         auto& of_row = features[e].emplace_back();
         const auto width = static_cast<std::size_t>(types[e].feature_width);
         if (width != 0)
@@ -166,6 +173,21 @@ void add_edge_features(toy_graph& graph, std::mt19937_64& random,
   }
 }
 
+void add_ages(toy_graph& graph, std::mt19937_64& random, bool differ) {
+  std::uniform_real_distribution<float> value{0, 3};
+  graph.info.ticks_per_second = 1;
+  graph.edge_ages.clear();
+  for (std::size_t e = 0; e < graph.in_lists.size(); ++e) {
+    auto& lists = graph.edge_ages.emplace_back();
+    graph.info.edge_types[e].timed = !differ || e != 1;
+    if (!graph.info.edge_types[e].timed)
+      continue;
+    for (const auto& list : graph.in_lists[e])
+      for (auto& ages = lists.emplace_back(); ages.size() < list.size();)
+        ages.push_back(value(random));
+  }
+}
+
 std::vector<model_kind> edge_reading_kinds() {
   std::vector<model_kind> out;
   for (const auto& traits : model_kinds)
@@ -277,6 +299,7 @@ minibatch make_blocks(const toy_graph& graph, const definition& def,
   work.rows.resize(info.edge_types.size());
   work.weights.resize(info.edge_types.size());
   work.features.resize(info.edge_types.size());
+  work.ages.resize(info.edge_types.size());
   for (std::size_t t = 0; t < seeds.size(); ++t)
     for (auto seed : seeds[t])
       work.local(static_cast<node_type_id>(t), seed);
@@ -314,6 +337,7 @@ minibatch make_blocks(const toy_graph& graph, const definition& def,
   auto lists = work.rows;
   auto weights = work.weights;
   auto edge_rows = work.features;
+  auto ages = work.ages;
   if (needs.merged_relations)
     for (std::size_t e = 1; e < lists.size(); ++e)
       for (std::size_t i = 0; i < lists[0].size(); ++i) {
@@ -323,6 +347,8 @@ minibatch make_blocks(const toy_graph& graph, const definition& def,
                              weights[e][i].end());
         edge_rows[0][i].insert(edge_rows[0][i].end(), edge_rows[e][i].begin(),
                                edge_rows[e][i].end());
+        ages[0][i].insert(ages[0][i].end(), ages[e][i].begin(),
+                          ages[e][i].end());
       }
   const auto count = needs.merged_relations ? 1 : lists.size();
   for (std::size_t r = 0; r < count; ++r) {
@@ -335,6 +361,9 @@ minibatch make_blocks(const toy_graph& graph, const definition& def,
     if (needs.edge_features)
       for (const auto& row : edge_rows[r])
         assign(relation.edge_features, row);
+    if (needs.ages)
+      for (const auto& row : ages[r])
+        assign(relation.ages, row);
     for (int l = 0; l < layers; ++l) {
       auto& back = relation.transposed.emplace_back();
       if (l == 0 && !needs.input_gradient)

@@ -22,6 +22,8 @@ struct toy_graph {
   /// [edge type][destination][edges * feature width], like `in_lists`; empty:
   /// no edges have features.
   std::vector<std::vector<std::vector<float>>> edge_features{};
+  /// As weights, of the ages of edges.
+  std::vector<std::vector<std::vector<float>>> edge_ages{};
   std::vector<std::vector<float>> features; ///< Per node type, may be empty.
   std::vector<std::int64_t> labels;         ///< Of the target type.
   /// [nodes, bytes of a row] If its nodes have rows of labels.
@@ -49,6 +51,10 @@ void add_weights(toy_graph& graph, std::mt19937_64& random);
 /// of the second one none, and of the third one two more.
 void add_edge_features(toy_graph& graph, std::mt19937_64& random,
                        std::int64_t width, bool differ = false);
+
+/// Gives edges ages from 0 to 3 ticks of a second each; if types differ, those
+/// of the second one none.
+void add_ages(toy_graph& graph, std::mt19937_64& random, bool differ = false);
 
 /// For `GENERATE(from_range(...))`: kinds that read features of edges.
 std::vector<model_kind> edge_reading_kinds();

@@ -200,8 +200,8 @@ void check_pairs(const opened& made, std::int32_t relation, bool from_source,
 } // namespace
 
 CATCH_TEST_CASE(
-  "the best links are those of batches with all neighbours, which "
-  "hear of no held-out edge",
+  "the best links are those of batches with all neighbours, which see no "
+  "held-out edge",
   "[links][search]") {
   const auto decoder = GENERATE(from_range(searched_decoders));
   const auto kind = GENERATE(model_kind::rgcn, model_kind::gcn,

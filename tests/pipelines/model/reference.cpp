@@ -72,12 +72,24 @@ double reference_model::score(int l, const row& z, const row& y,
   return leaky(sum);
 }
 
-/// The features of an edge; empty if layers read none.
+/// The features of an edge, and what is made of its age; empty if layers read
+/// none.
 row reference_model::edge_row(std::size_t relation, std::int64_t e) const {
-  const auto width = layout_.relations[relation].edge_width;
+  const auto& reads = layout_.relations[relation];
+  const auto width = reads.feature_width();
   const auto* from =
     batch_.relations[relation].edge_features.data() + e * width;
-  return {from, from + width};
+  row out(from, from + width);
+  if (reads.age_width == 0)
+    return out;
+  const auto& how = *layout_.ages;
+  const auto x = how.scale * double(batch_.relations[relation].ages[e]);
+  if (!how.learns())
+    out.push_back(std::log(1 + x));
+  for (std::int64_t k = 0; how.learns() && k < reads.age_width; ++k)
+    out.push_back(std::cos(std::exp(values.at("age.log_frequency")[k]) * x
+                           + values.at("age.phase")[k]));
+  return out;
 }
 
 /// These times the matrix of the layer.
@@ -151,12 +163,9 @@ void reference_model::message(int l, std::size_t relation,
   row mean(layout_.layers[l].types[ends.source].in);
   row edge_mean(layout_.relations[relation].edge_width);
   const auto adds = layout_.layers[l].edge_biases[relation];
-  const auto weight_of = [&edges](std::int64_t e) {
-    return edges.weights.empty() ? 1.0 : double(edges.weights[e]);
-  };
   double total = 0;
   for (auto e = begin; e < end; ++e)
-    total += weight_of(e);
+    total += weight_of(edges, e);
   if (layout_.traits.kind == model_kind::lightgcn)
     return propagate(relation, source, i, sum);
   const auto in_weight = [this](std::int64_t node) {
@@ -166,15 +175,15 @@ void reference_model::message(int l, std::size_t relation,
   };
   for (auto e = begin; e < end; ++e) {
     const auto j = edges.columns[e];
-    if (weight_of(e) == 0)
+    if (weight_of(edges, e) == 0)
       continue;
     const auto unit = layout_.traits.kind == model_kind::gin
                       || layout_.traits.kind == model_kind::sage_sum;
-    double scale = weight_of(e) / (unit ? 1 : total);
+    double scale = weight_of(edges, e) / (unit ? 1 : total);
     scale /= divisor(ends.destination, i);
     if (layout_.traits.kind == model_kind::gcn) {
       const double di = batch_.data.degrees[0][i];
-      scale = weight_of(e) * di / double(end - begin)
+      scale = weight_of(edges, e) * di / double(end - begin)
               / std::sqrt((in_weight(i) + 1) * (in_weight(j) + 1));
     }
     if (adds == absent) {
@@ -296,7 +305,7 @@ row reference_model::relational(int l, std::size_t relation, const rows& source,
     }
     for (std::int64_t h = 0; h < heads; ++h) {
       const auto score = own[h];
-      const auto power = std::exp(leaky(score));
+      const auto power = weight_of(edges, e) * std::exp(leaky(score));
       totals[h] += power;
       const auto share = kept(key, stream, std::size_t(e), std::size_t(h),
                               training ? layout_.attention_threshold : 0);
@@ -354,7 +363,10 @@ reference_model::rows reference_model::attention(int l, const rows& in,
       double total = 0;
       for (std::size_t k = 0; k < from.size(); ++k) {
         powers.push_back(
-          std::exp(score(l, z[from[k]], y[i], of_edges[k], h, width)));
+          (k + 1 == from.size() // The node itself.
+             ? 1.0
+             : weight_of(edges, edges.indptr[i] + std::int64_t(k)))
+          * std::exp(score(l, z[from[k]], y[i], of_edges[k], h, width)));
         total += powers.back();
       }
       for (std::size_t k = 0; k < from.size(); ++k) {

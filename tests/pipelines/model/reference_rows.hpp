@@ -1,6 +1,7 @@
 #pragma once
 
 #include "messages/base/random.hpp"
+#include "pipelines/flow/batch.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -22,6 +23,10 @@ inline row times(const row& x, const row& w, std::int64_t out) {
 inline void add_to(row& sum, const row& x, double scale = 1) {
   for (std::size_t i = 0; i < sum.size(); ++i)
     sum[i] += scale * x[i];
+}
+
+inline double weight_of(const csr& edges, std::int64_t e) {
+  return edges.weights.empty() ? 1.0 : double(edges.weights[e]);
 }
 
 /// What an element is multiplied by under dropout.

@@ -47,16 +47,22 @@ row reference_model::transformed(int l, std::size_t type,
       const auto& edges = batch_.relations[r].forward;
       for (auto e = edges.indptr[i]; e < edges.indptr[i + 1]; ++e) {
         const auto& x = in[ends.source][edges.columns[e]];
-        const auto mapped_key = mapped(times(x, value(from.key), shape.inside),
-                                       value(shape.score_maps[r]), h, width);
+        const auto edge = brought(l, r, e, shape.inside);
+        auto k = times(x, value(from.key), shape.inside);
+        if (!edge.empty())
+          add_to(k, edge);
+        const auto mapped_key = mapped(k, value(shape.score_maps[r]), h, width);
         double score = 0;
         for (std::int64_t c = 0; c < width; ++c)
           score += mapped_key[c] * query[h * width + c];
-        const auto power = std::exp(score * value(shape.priors[r])[h]
-                                    / std::sqrt(double(width)));
+        const auto power = weight_of(edges, e)
+                           * std::exp(score * value(shape.priors[r])[h]
+                                      / std::sqrt(double(width)));
         total += power;
         auto v = times(x, value(from.value), shape.inside);
         add_to(v, value(from.value_bias));
+        if (!edge.empty())
+          add_to(v, edge);
         const auto share = kept(key, stream, std::size_t(e), std::size_t(h),
                                 training ? layout_.attention_threshold : 0);
         add_to(head_sum, mapped(v, value(shape.weights[r]), h, width),

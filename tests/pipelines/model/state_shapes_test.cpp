@@ -80,17 +80,20 @@ CATCH_TEST_CASE("weights are refused on a dataset without an edge type that "
                 "they have learnt",
                 "[model]") {
   std::mt19937_64 random{8};
-  const auto graph = random_graph(random, {.nodes = {40, 30, 20},
-                                           .widths = {6, 5, 4},
-                                           .edges = {{1, 0}, {0, 1}, {2, 0}},
-                                           .in_edges = 3});
+  auto graph = random_graph(random, {.nodes = {40, 30, 20},
+                                     .widths = {6, 5, 4},
+                                     .edges = {{1, 0}, {0, 1}, {2, 0}},
+                                     .in_edges = 3});
+  add_edge_features(graph, random, 2);
   auto fewer = graph.info;
   fewer.edge_types.pop_back();
   for (const auto kind : all_kinds()) {
     if (!traits_of(kind).typed || !traits_of(kind).hears())
       continue;
     CATCH_INFO("kind " << int(kind));
-    const auto def = small_definition(kind, 2);
+    auto def = small_definition(kind, 2);
+    if (!traits_of(kind).reads_edge_features())
+      def.model.edge_features = edge_feature_use::ignore;
     const auto weights =
       value_of(replica::create(def, graph.info))->parameters();
     value_of(check_no_others(def, graph.info, weights));

@@ -1,4 +1,6 @@
+#include "messages/words/byte_text.hpp"
 #include "pipelines/definition/definition_file.hpp"
+#include "pipelines/planning/budget_note.hpp"
 #include "pipelines/planning/run_plan.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/result.hpp"
@@ -54,6 +56,24 @@ CATCH_TEST_CASE("a plan worked out on paper", "[definition][plan]") {
   CATCH_CHECK(plan.memory[0].bytes == 1ull << 30);
   CATCH_CHECK(plan.total_memory() > (1ull << 30) + memory_allowance);
   CATCH_CHECK(plan.notes.empty());
+}
+
+CATCH_TEST_CASE("a plan says how far batches may exceed their budget",
+                "[definition][plan]") {
+  const auto text = [](std::string_view bytes) {
+    return fmt::format("{{dataset: d, train: {{batch_size: 10}}, budget: "
+                       "{{bytes: {}}}}}",
+                       bytes);
+  };
+  const auto plan = plan_of(text("1 KiB"), tiny_info());
+  const auto largest = std::max(plan.train.bytes, plan.evaluation.bytes);
+  CATCH_REQUIRE(plan.notes.size() == 1);
+  CATCH_CHECK(note_on_budget(plan) == plan.notes[0]);
+  CATCH_CHECK_THAT(plan.notes[0],
+                   test::contains("may take up to " + byte_text(largest)
+                                  + ", and budget.bytes is 1.00 KiB"));
+  CATCH_CHECK(
+    plan_of(text(std::to_string(largest)), tiny_info()).notes.empty());
 }
 
 CATCH_TEST_CASE("a plan counts the split with the larger batches",

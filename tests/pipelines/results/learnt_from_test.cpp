@@ -1,5 +1,6 @@
 #include "pipelines/results/learnt_from.hpp"
 
+#include "partition/dataset/dataset_names.hpp"
 #include "pipelines/results/run_folder.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/result.hpp"
@@ -40,6 +41,64 @@ CATCH_TEST_CASE("relations that stand for something else are refused",
   CATCH_CHECK_THAT(differs.message,
                    contains("w is of it, and the type a__x__a stands for "
                             "\"-1\" here and \"+1\" there"));
+}
+
+CATCH_TEST_CASE("a run begins with weights for which its data mean the same",
+                "[kernels]") {
+  const temp_folder folder;
+  dataset_info info;
+  info.digest = "2";
+  info.node_types = {{.name = "account", .count = 5, .feature_width = 2}};
+  info.edge_types = {{.source = 0, .name = "pays", .destination = 0}};
+  info.tasks = {{.name = "kind",
+                 .kind = edge_task_kind::edge_class,
+                 .edge_types = {0},
+                 .class_count = 2,
+                 .class_names = {"ok", "fraud"}}};
+  const feature_meaning fitted{{"age", "sum"}, "none", "x"};
+  const auto nodes = node_folder(folder.path(), info, 0);
+  std::filesystem::create_directories(nodes);
+  value_of(write_feature_meaning(nodes, fitted));
+  definition def;
+  def.task = "kind";
+  const learnt_from same{"1",
+                         {label_kind::classes, "account", 2, {"ok", "fraud"}},
+                         // Of a type that is not here nothing is said.
+                         {{"account", fitted}, {"shop", {{"size"}, "none"}}}};
+  const auto check = [&](const learnt_from& from) {
+    return check_first_weights(def, info, folder.path(), from,
+                               "these are other data");
+  };
+  value_of(check(same));
+  auto other = same;
+  other.labels.names = {"fraud", "ok"};
+  CATCH_CHECK_THAT(error_of(check(other)).message,
+                   contains("these are other data, and its labels are not "
+                            "those that the run has learnt: number 0 is `ok` "
+                            "here and `fraud` there"));
+  other.dataset_digest = "2"; // The very data, under other names.
+  value_of(check(other));
+  other = same;
+  other.labels.count = 1;
+  other.labels.names = {"ok"};
+  CATCH_CHECK_THAT(error_of(check(other)).message,
+                   contains("there are 2 here and 1 there"));
+  other = same;
+  other.labels.kind = label_kind::regression;
+  CATCH_CHECK_THAT(error_of(check(other)).message, contains("misread"));
+  other = same;
+  other.features["account"].fitted = "y";
+  CATCH_CHECK_THAT(error_of(check(other)).message,
+                   contains("features of account were fitted to other"));
+  other = same;
+  other.features["account"].columns = {"sum", "age"};
+  CATCH_CHECK_THAT(error_of(check(other)).message,
+                   contains("have \"age\" here as column 1"));
+  other = same;
+  other.names = {{"account__pays__account", "+1"}};
+  value_of(
+    write_original_names(folder.path(), {{"account__pays__account", "-1"}}));
+  CATCH_CHECK_THAT(error_of(check(other)).message, contains("stands for"));
 }
 
 } // namespace graphmill::test

@@ -340,14 +340,14 @@ class Failures(ClusterTest):
         self.check_serves(cluster)
 
     def test_other_version(self):
-        """A daemon and a client whose handshakes name version 5."""
+        """A daemon and a client whose handshakes name version 6."""
         def aged(said):
             # An envelope: the pointer to it, which gives its size, then
             # version (2), kind (request), method (hello) and attempt, each 1.
             return re.sub(
-                rb"(\x00{4}[\x01-\x0f]\x00[\x01-\x0f]\x00)\x04\x00"
+                rb"(\x00{4}[\x01-\x0f]\x00[\x01-\x0f]\x00)\x05\x00"
                 rb"((?:\x01\x00){3})",
-                lambda found: found[1] + b"\5\0" + found[2], said)
+                lambda found: found[1] + b"\6\0" + found[2], said)
 
         cluster = self.cluster(self.parts[2], ["0-1"], "--insecure")
         link = Link(change=aged)  # Which reads what is said.

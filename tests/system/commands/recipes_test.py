@@ -196,7 +196,9 @@ class Recipes(runs.Workplace):
             (commands / name).chmod(0o755)
         cls.environment = {
             **os.environ, "PATH": f"{commands}:{os.environ['PATH']}",
-            "PYTHONPATH": f"{modules}:{ROOT / 'actors/python'}", "WANDB_MODE": "offline",
+            "PYTHONPATH": f"{modules}:{ROOT / 'actors/python'}",
+            "GRAPHMILL_BIN": str(pathlib.Path(program()).parent),
+            "WANDB_MODE": "offline",
             "MLFLOW_TRACKING_URI": f"file://{cls.top}/mlruns",
             "SLURM_JOB_ID": str(cls.job_with_a_free_port())}
 
@@ -261,6 +263,9 @@ class Recipes(runs.Workplace):
                 1 + random.integers(100) + 120 * (i % 20 == 7),
                 f"2025-{1 + i // 50:02}-{1 + i // 2 % 25:02}T08:{i % 60:02}",
                 "fraud" if i % 20 == 7 else "fine") for i in range(600)])
+        table("new-wires.csv", "from,to,amount,when,kind",
+              [(f"b{i}", f"b{7 * i % 80}", 3 * i, f"2026-01-01T08:{i:02}", "")
+               for i in range(1, 31)])
 
         genes = cls.top / "genes"
         genes.mkdir()
@@ -322,6 +327,7 @@ class Recipes(runs.Workplace):
             "Payments as nodes": self.payments,
             "Unbalanced classes": self.unbalanced,
             "My PyG object": self.trains_something,
+            "My PyTorch model": self.own_model,
             "Nodes with several labels": self.several_labels,
             "Numbers as labels": self.numbers,
             "Hops beforehand": self.hops_beforehand,
@@ -402,6 +408,12 @@ class Recipes(runs.Workplace):
         self.assertEqual([row["name"] for row in rows], tomorrow)
         self.assertEqual({row["class_name"] for row in rows}, {"fraud", "ok"})
 
+    def own_model(self, title):
+        if importlib.util.find_spec("torch") is None:
+            self.skipTest("PyTorch is not installed (Debian: python3-torch)")
+        losses = re.findall(r"loss (\d+\.\d+)", self.follow(title))
+        self.assertEqual(len(losses), 10)
+
     def several_labels(self, title):
         printed = self.follow(title)
         self.assertIn("weights digest", printed)
@@ -437,6 +449,12 @@ class Recipes(runs.Workplace):
         self.assertIn("test average_precision:fraud", printed)
         with (self.top / "wires-scores.csv").open() as table:
             self.assertEqual(len(list(csv.DictReader(table))), 120)
+        with (self.top / "new-scores.csv").open() as table:
+            rows = list(csv.DictReader(table))
+        self.assertEqual([row["source"] for row in rows],
+                         [f"b{i}" for i in range(1, 31)])
+        self.assertLessEqual({row["class_name"] for row in rows},
+                             {"fraud", "fine"})
 
     def larger_than_memory(self, title):
         """The weights are those of a run in memory."""

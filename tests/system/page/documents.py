@@ -10,15 +10,28 @@ import re
 NOW = 1_763_882_400.0
 RUN = "20251123-073955-cora"
 WAITING = "20251123-075101-cora-wide"
-# Rows of the table of figures with a title, which the program writes into a
-# module of the page.
-FIGURES = [
-    {"name": name, "unit": unit, "title": title}
-    for unit, name, title in re.findall(
-        r'"graphmill_\w+",\s*(\w+),\s*(?:"[^"]*"\s*)+,\s*[\w<>&:]+,\s*'
-        r'"(\w+)",\s*"[^"]*",\s*"([^"]+)"',
-        (pathlib.Path(__file__).resolve().parents[3] / "pipelines" / "figures"
-         / "figure_tables.hpp").read_text())]
+TABLES = (pathlib.Path(__file__).resolve().parents[3] / "pipelines" / "figures"
+          / "figure_tables.hpp").read_text()
+
+
+def rows_of(table):
+    """Rows of a table of figures that have a field."""
+    body, = re.findall(rf" {table}\[\] = \{{\n(.*?)\n\}};", TABLES, re.DOTALL)
+    return [{"name": name, "unit": unit, "title": title}
+            for unit, name, title in re.findall(
+                r'"graphmill_\w+",\s*(\w+),\s*(?:"[^"]*"\s*)+,\s*[\w<>&:]+,\s*'
+                r'"(\w+)"(?:,\s*"[^"]*",\s*"([^"]*)")?', body)]
+
+
+# As the program writes them into a module of the page.
+FIGURES = {
+    "DAEMON_FIGURES": rows_of("load"),
+    "RUN_FIGURES": rows_of("progress"),
+    "STAGE_FIGURES": rows_of("actor"),
+    "CURVED_STAGES": [
+        kind.replace("_", " ") for kind in re.findall(
+            r"actor_kind::(\w+)",
+            re.search(r"curved_stages\[\] = \{(.*?)\}", TABLES, re.DOTALL)[1])]}
 SHARES = ("busy", "starved", "stalled", "waiting", "down")
 
 
@@ -183,9 +196,10 @@ def history(seconds=1500, ended=0, cut=None):
                 "disk_read_per_second": 2e6 * (i % 60 < 5),
                 "disk_written_per_second": 4e4}
             return [known.get(one["name"], 3.2) if trains(i) else None
-                    for one in FIGURES]
+                    for one in FIGURES["DAEMON_FIGURES"]]
         out["daemons"][name] = {
-            "fields": ["time", *(one["name"] for one in FIGURES), "state"],
+            "fields": ["time", *(one["name"] for one in FIGURES["DAEMON_FIGURES"]),
+                       "state"],
             "rows": [[begin + i, *told(i), "ready"]
                      for i in range(seconds + 1)]}
     rows, stages = [], {}

@@ -133,9 +133,9 @@ class MockCoordinator:
         name = "index.html" if path == "/" else path.removeprefix("/page/")
         found = SERVED.get(name)
         if name == "data/figures.js":
-            self.send(to, 200, TYPES[".js"],
-                      b"export const DAEMON_FIGURES = "
-                      + json.dumps(FIGURES).encode())
+            self.send(to, 200, TYPES[".js"], "".join(
+                f"export const {name} = {json.dumps(rows)};\n"
+                for name, rows in FIGURES.items()).encode())
         elif found is None:
             self.send(to, 404, "text/plain", b"there is no such page\n")
         else:

@@ -162,6 +162,11 @@ class WhatIsDrawn:
             LABELS.replace("SELECTOR", "#charts [role=img]"))
         columns = self.texts("#figures-rows thead th")[1:]
         self.assertEqual(len(labels), len(columns))
+        runs, stages, daemons = (
+            [row["title"] for row in documents.FIGURES[name] if row["title"]]
+            for name in ("RUN_FIGURES", "STAGE_FIGURES", "DAEMON_FIGURES"))
+        self.assertEqual(columns, [*runs, "Where the time of trainers goes",
+                                   *stages, *daemons])
         for said, column in zip(labels, columns):
             self.assertRegex(said, f"^{column} from .*: from .* to ")
 

@@ -111,8 +111,14 @@ class Append(runs.Workplace):
                 rng.normal(size=(10, 12)).astype(np.float32))
         edges = rng.integers(0, 1034, (2, 60))
         np.save(self.top / "edges.npy", edges)
+        aside = self.top / "day=2"  # Which names no type.
+        aside.mkdir()
+        done = graphmill("append", data, "--edges", aside / "edges.npy")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn(f"{aside}/edges.npy", done.stderr)
+        (self.top / "edges.npy").rename(aside / "edges.npy")
         self.ask("append", data, "--nodes", self.top / "features.npy",
-                 "--edges", self.top / "edges.npy")
+                 "--edges", aside / "edges.npy")
         self.checked(data)
         self.assertEqual(len(np.load(data / "nodes/node/labels.npy")), 1034)
         for name in ("train", "val", "test"):

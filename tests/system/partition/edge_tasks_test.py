@@ -149,6 +149,117 @@ class EdgeTasks(Workplace):
                 rows(self.out, "stars", split, "labels")[:, 0], values[order])
         self.checked(self.out)
 
+    def several(self):
+        """A table with what three tasks need."""
+        table = self.source / "wires.csv"
+        table.write_text("from,to,kind,sum,when\n" + "".join(
+            f"{i % 20},{i * 7 % 20},{('fine', 'fraud')[i % 3 == 0]},{i / 4},{i}\n"
+            for i in range(40)))
+        return ["csv", "--edges", f"account__pays__account={table}",
+                "--source", "from", "--destination", "to"]
+
+    def check_several(self):
+        about = json.loads((self.out / "dataset.json").read_text())
+        self.assertEqual([(task["name"], task["kind"], task["splits"])
+                          for task in about["tasks"]], [
+            ("fraud", "edge_class", {"train": 24, "val": 8, "test": 8}),
+            ("sum", "edge_value", {"train": 24, "val": 8, "test": 8}),
+            ("link", "link", {"train": 20, "val": 10, "test": 10})])
+        self.assertEqual(about["tasks"][0]["class_names"], ["fine", "fraud"])
+        np.testing.assert_array_equal(
+            rows(self.out, "fraud", "test", "labels"),
+            [int(i % 3 == 0) for i in range(32, 40)])
+        np.testing.assert_array_equal(
+            rows(self.out, "sum", "val", "labels")[:, 0],
+            [i / 4 for i in range(24, 32)])
+        self.assertEqual(len(self.checked(self.out)["tasks"]), 3)
+
+    def test_several_tasks(self):
+        """One command makes them, by options or by a columns file."""
+        flags = ["--task-kind", "fraud=edge_class",
+                 "--task-kind", "sum=edge_value", "--task-kind", "link",
+                 "--task-label", "fraud=kind", "--task-label", "sum",
+                 "--split-edges", "0.6,0.2,0.2",
+                 "--split-edges", "link=0.5,0.25,0.25",
+                 "--by", "time", "--by", "link=random", "--edge-time", "when",
+                 "--time-unit", "step", "--seed", "5"]
+        self.taken([*self.several(), *flags])
+        self.check_several()
+        by_options = (self.out / "dataset.json").read_bytes()
+        columns = self.source / "columns.yaml"
+        columns.write_text("""
+tasks:
+  fraud: {kind: edge_class, label: kind, split_edges: [0.6, 0.2, 0.2], by: time}
+  sum: {kind: edge_value, label: pays=sum, split_edges: [0.6, 0.2, 0.2], by: [time]}
+  link: {edges: [account__pays__account], split_edges: [0.5, 0.25, 0.25]}
+pays: {edge_time: when}
+""")
+        self.taken([*self.several(), "--columns", columns, "--time-unit", "step",
+                    "--seed", "5", "--replace"])
+        self.check_several()
+        self.assertEqual(
+            json.loads(by_options)["tasks"],
+            json.loads((self.out / "dataset.json").read_text())["tasks"])
+
+    def test_several_tasks_are_refused(self):
+        two = ["--task-kind", "a=edge_class", "--task-kind", "b=edge_value"]
+        for flags, words in (
+                (["--task-kind", "edge_clas"],
+                 "--task-kind edge_clas: link, edge_class, edge_labels or"),
+                (["--task-kind", "=link"], "with NAME= before it"),
+                ([*two, "--task-name", "c"],
+                 "--task-name c: --task-kind names a, b; leave --task-name out"),
+                ([*two, "--split-edges", "c=1,0,0"],
+                 '--split-edges c=1,0,0: there is no task "c"; there are a, b'),
+                (["--by", "c=time"], "--task-kind NAME=KIND makes one"),
+                ([*two, "--by", "a=time", "--task-label", "kind"],
+                 "--by a=time: it needs --split-edges"),
+                ([*two, "--split-edges", "a=1,0,0", "--split-edges", "a=0.5,0.5,0"],
+                 "--split-edges 1,0,0 0.5,0.5,0: one value expected for the task"),
+                (["--task-kind", "link", "--task-kind", "link",
+                  "--split-edges", "1,0,0"],
+                 "two tasks are called link; give each a name"),
+                (["--by", "pairs"], "--by pairs: random, label, time or pair"),
+                ([*two, "--task-label", "a=kind", "--task-label", "b=sum",
+                  "--split-edges", "a=1,0,0"],
+                 "task b: nothing says which edges train")):
+            with self.subTest(flags):
+                self.check_fails([*self.several(), "--ignore", "*", *flags],
+                                 words)
+        columns = self.source / "columns.yaml"
+        for text, words in (
+                ("{a: {kinds: link}}", "`kinds` is not a word for tasks; did you "
+                 "mean `kind`?"),
+                ("{a: {kind: [link, link]}}", "`kind` must be one text"),
+                ("{a__b: {}}", '"a__b" cannot name a type'),
+                ("[a]", "`tasks` must be a map"),
+                ("{a: {label: kind}}", "a task of kind link has no labels")):
+            with self.subTest(text):
+                columns.write_text(f"tasks: {text}\n")
+                self.check_fails([*self.several(), "--ignore", "*",
+                                  "--columns", columns], words)
+
+    def test_what_spoils_splits_is_told(self):
+        table = self.source / "t.csv"
+        table.write_text("source,target,how,set\na,b,likes,train\n"
+                         "a,b,likes,test\nb,a,likes,val\na,a,likes,train\n"
+                         "a,a,likes,train\nc,a,hates,test\nd,c,likes,test\n"
+                         "a,c,likes,\na,d,likes,\n")
+        self.taken(["csv", "--edges", table, "--relation", "how",
+                    "--task-split", "set"])
+        done = graphmill("inspect", self.out, "--quiet")
+        for said in ("1 row with the nodes of a row of an earlier split",
+                     "2 rows whose reverse is a row of an earlier split",
+                     "1 row with the nodes of an earlier row of their split",
+                     "1 row of edge types that no training row has",
+                     "1 row whose source has known links to all nodes",
+                     "2 nodes that no training row has"):
+            self.assertIn(f"  {said}", done.stdout)
+        told = self.checked(self.out)["tasks"][0]
+        self.assertEqual(
+            [told[key] for key in ("untrained", "without_destinations",
+                                   "without_sources")], [1, 1, 0])
+
     def test_undirected(self):
         """A pair is one row; both of its directions are held out together."""
         table = self.source / "e.csv"

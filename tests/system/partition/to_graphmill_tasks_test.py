@@ -48,6 +48,31 @@ class Tasks(Conversion):
             np.testing.assert_array_equal(rows[f"{name}.labels"],
                                           (np.arange(300) % 3)[taken])
 
+    def test_several_tasks(self):
+        """Each has a label of its own; they share splits, and an attribute."""
+        signs, stars = np.arange(300) % 2, np.arange(300) / 2
+        splits = np.arange(300) % 3
+        self.out = self.results / "several"
+        convert(Store(self.good, fold=Tensor(splits), sign=Tensor(signs),
+                      stars=Tensor(stars)),
+                self.out, program=support.program(),
+                import_flags=["--task-kind", "link",
+                              "--task-kind", "sign=edge_class",
+                              "--task-kind", "stars=edge_value"],
+                edge={"split": "fold", "sign.label": "sign",
+                      "stars.label": "stars", "link.row_weight": "stars",
+                      "stars.row_weight": "stars"})
+        about = json.loads((self.out / "dataset.json").read_text())
+        self.assertEqual(
+            [(task["name"], task["kind"], task.get("weights", False))
+             for task in about["tasks"]],
+            [("link", "link", True), ("sign", "edge_class", False),
+             ("stars", "edge_value", True)])
+        for task, labels in (("sign", signs), ("stars", stars[:, None])):
+            np.testing.assert_array_equal(
+                np.load(self.out / f"tasks/{task}/val.labels.npy"),
+                labels[splits == 1])
+
     def test_several_types(self):
         """Numbers of edges between two types, with times and weights of rows."""
         rng = np.random.default_rng(2)
@@ -99,6 +124,7 @@ class Tasks(Conversion):
 
     def test_refusals(self):
         for edge, said in (({"colour": "fold"}, "--edge colour=fold: split, "),
+                           ({".label": "fold"}, "--edge .label=fold: split, "),
                            ({"label": "none"}, "no edge has such an attribute"),
                            ({"label": "short"}, "a row for each of 300 edges")):
             with self.assertRaisesRegex(Refused, said):

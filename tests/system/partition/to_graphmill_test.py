@@ -78,6 +78,31 @@ class OneType(Conversion):
         # So few at a time that lists of neighbours lie across blocks.
         self.check_40(self.written(data, chunk_bytes=7 * 96))
 
+    def test_adj_t_of_torch(self):
+        """As PyG makes it without torch_sparse."""
+        try:
+            import torch
+        except ImportError:
+            self.skipTest("PyTorch is not installed (Debian: python3-torch)")
+        edges = self.good["edge_index"]
+        edges = np.unique(edges[::-1], axis=1)[::-1]  # By destination.
+        self.good["edge_index"] = edges
+        data = Store(self.good)
+        del data["edge_index"]
+        indptr = torch.from_numpy(np.searchsorted(edges[1], np.arange(41)))
+        count = edges.shape[1]
+        for weights in np.ones(count), np.arange(count) / 7:
+            data["adj_t"] = torch.sparse_csr_tensor(
+                indptr, torch.from_numpy(edges[0].copy()),
+                torch.from_numpy(weights.astype(np.float32)), (40, 40))
+            got = self.written(data)
+            self.check_40(got)
+            self.assertEqual(got.info["edge_types"][0].get("weights", False),
+                             bool(weights[0] == 0))
+            shutil.rmtree(self.out)
+        data["adj_t"] = torch.eye(40)
+        self.refused(data, "save edge_index instead")
+
     def test_sparse_features_stay_sparse(self):
         dense = np.where(self.good["x"] > 0.3, self.good["x"], 0)
         indptr, indices, values = csr(dense)

@@ -186,6 +186,44 @@ class Feeds(clusters.ClusterWorkplace):
             self.assertGreater(len(found[0]), 0)
             self.assertEqual(*found)
 
+    def test_the_verdict_names_what_limits(self):
+        """The loop, if it takes its time; then the stage that is slow."""
+        cluster = self.cluster(["0", "1"])
+        for wait, overrides, limit, told in (
+                (0.05, [], "trainer", "loop"),
+                (0, ["faults.fetcher_delay_ms=200"], "fetcher", "fetcher")):
+            loader = self.feed(cluster, overrides=overrides)
+            over = threading.Event()
+            verdicts = []
+
+            def loop():
+                while not over.is_set():
+                    for _ in loader:
+                        if over.wait(wait):
+                            break
+                verdicts.append(loader.verdict())
+
+            thread = threading.Thread(target=loop)
+            thread.start()
+            try:
+                cluster.wait_until(lambda: cluster.status().get("running"),
+                                   "a run of the feed")
+                run = cluster.status()["running"]
+                cluster.wait_until(
+                    lambda: self.limit_of(cluster, run).startswith(limit),
+                    f"{limit} as the limit")
+            finally:
+                over.set()
+                thread.join(PATIENCE_SECONDS)
+            self.assertEqual([one.limit.split()[0] for one in verdicts], [told])
+            loader.close()
+            self.await_end(cluster, run)
+
+    @staticmethod
+    def limit_of(cluster, run):
+        said = cluster.call("status", run).stdout.splitlines()
+        return json.loads(said[-1])["verdict"]["limit"] if said else ""
+
     # -- several
 
     def test_several_feeds_beside_a_run(self):
@@ -315,10 +353,10 @@ class Feeds(clusters.ClusterWorkplace):
             self.feed(cluster, seeds=[999999]).state_dict()
         with self.assertRaisesRegex(graphmill.DefinitionError, "cluster"):
             graphmill.open(self.data, key="k")
-        with self.assertRaisesRegex(graphmill.Timeout, "nothing is there|no "):
+        with self.assertRaisesRegex(graphmill.Unavailable, "nobody listens"):
             port = free_port()
             loader = graphmill.Loader(f"tcp://127.0.0.1:{port}",
-                                      data=self.parts, timeout=0.5, **SETTINGS)
+                                      data=self.parts, **SETTINGS)
             self.addCleanup(loader.close)
             next(iter(loader))
 

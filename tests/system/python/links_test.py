@@ -143,6 +143,33 @@ class Links(runs.Workplace):
         self.addCleanup(loader.close)
         return loader
 
+    def test_edges_back_of_one_type(self):
+        """A graph with both directions of each edge, of which one is in a split:
+        the other one tells nothing of it in training, and imports and
+        inspections tell of those of held-out links."""
+        rng = np.random.default_rng(SEED)
+        ends = np.unique(np.sort(rng.integers(0, 60, (400, 2))), axis=0)
+        ends = ends[ends[:, 0] != ends[:, 1]]
+        split = rng.choice([0, 1, 2], len(ends), p=[0.6, 0.2, 0.2])
+        data = self.top / "both"
+        told = graphmill.import_(
+            {"edge_index": np.concatenate([ends, ends[:, ::-1]]).T,
+             "num_nodes": 60,
+             "es": np.concatenate([split, np.full(len(ends), -1)])},
+            data, edge={"split": "es"}, program=program())
+        held = int((split > 0).sum())
+        self.assertRegex(" ".join(told["dataset"]["notes"]),
+                         f"other direction of {held} of {held} held-out links")
+        inspected = json.loads(subprocess.run(
+            [program(), "inspect", data, "--json"], check=True,
+            capture_output=True, text=True).stdout)
+        self.assertEqual(inspected["tasks"][0]["shown_back"], held)
+        for batch in self.loader(data, fanouts=[-1, -1], batch_size=10):
+            targets = as_set(ids_of(batch, batch.edge_label_index[
+                :, :batch.batch_size]))
+            seen = as_set(ids_of(batch, batch.edge_index))
+            self.assertFalse(seen & (targets | {(b, a) for a, b in targets}))
+
     # -- times
 
     def test_links_hear_of_their_past(self):
@@ -183,6 +210,11 @@ class Links(runs.Workplace):
             fanouts=[-1])))
         self.assertEqual(np.sort(now.e_id).tolist(), np.sort(then.e_id).tolist())
         self.assertGreater(len(now.e_id), 0)
+        # From there no window reaches back to one.
+        with self.assertRaisesRegex(graphmill.DefinitionError,
+                                    "would see nothing"):
+            len(self.loader(data, pairs=np.array([[3], [4]]), time="strict",
+                            disjoint=True, window=5, overrides=small))
 
     # -- exactness
 
@@ -533,6 +565,7 @@ class Links(runs.Workplace):
         failing("give a LinkLoader pairs", seeds=[1])
         failing("ids of type \"node\" go from 0 to 239", pairs=[[1], [240]])
         failing("shape \\(1, 2\\)", pairs=[[1, 2]])
+        failing("pairs have no negatives", pairs=[[1], [2]], negatives=1)
         failing("pairs are no array", pairs=[[1], [2, 3]])
         for key in 7, ("a", "b"), "":
             failing("names no edge type", self.triples, pairs={key: [[1], [2]]})

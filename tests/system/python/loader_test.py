@@ -1,12 +1,14 @@
 """The Python package makes the batches of `graphmill train`, whatever happens on
 the way, and says what is wrong."""
 
+import collections
 import copy
 import json
 import os
 import pathlib
 import pickle
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -16,6 +18,7 @@ import unittest
 sys.path.insert(
     0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import runs
+from edge_weights import random_weights, weighted
 from imports import save
 from runs import merged, partitioned, small_rmat
 from support import ROOT, Dataset, imported, np, program
@@ -57,7 +60,7 @@ def wait_until(condition, what):
 def typed_dataset(folder):
     """Papers that cite each other, with weights, and authors without features."""
     rng = np.random.default_rng(8)
-    source = folder.with_name("typed-source")
+    source = folder.with_name(f"{folder.name}-source")
     source.mkdir()
     (source / "meta.json").write_text(json.dumps({
         "name": "typed", "node_types": {
@@ -186,6 +189,11 @@ class Times(runs.Workplace):
                 self.seen(**options)
         with self.assertRaisesRegex(refused, "have times: say"):
             graphmill.open(self.data).sample([3, 4], [2], as_="numpy")
+        # Rows of a step hear of what was before the earliest of them.
+        late_first = np.argsort(self.born)[::-1][:20]
+        with self.assertRaisesRegex(graphmill.DefinitionError,
+                                    "not in the order of time"):
+            self.seen(time="strict", shuffle=False, seeds=late_first)
         one = graphmill.open(self.data).sample([3, 4], [-1], as_="numpy",
                                                time="strict", disjoint=True)
         self.assertEqual(one.batch[:2].tolist(), [0, 1])
@@ -231,6 +239,66 @@ class Loading(runs.Workplace):
         self.assertEqual(batches(self.data, threads=4, prefetch=1), expected)
         self.assertEqual(batches(self.data, budget=1), expected)
         self.assertNotEqual(batches(self.data, seed=8), expected)
+
+    def test_methods(self):
+        """Each draws what its name says, in any parts."""
+        uniform = batches(self.data)
+        data = weighted(self.data, self.top / "weighted", random_weights)
+        for options in ({"method": "labor"}, {"replace": True},
+                        {"method": "weighted"},
+                        {"method": "weighted", "replace": True}):
+            with self.subTest(options):
+                expected = batches(data, **options)
+                self.assertNotEqual(expected, batches(data))
+                self.assertEqual(batches(partitioned(data, 2, "random"),
+                                         **options), expected)
+        self.assertEqual(batches(self.data, method="uniform"), uniform)
+        state = self.loader().state_dict()
+        with self.assertRaises(graphmill.StateError):
+            self.loader(method="labor").load_state_dict(state)
+        nodes = {method: sum(batch.num_nodes for batch in
+                             self.loader(method=method, batch_size=100))
+                 for method in ("uniform", "labor")}
+        self.assertLess(nodes["labor"], nodes["uniform"])
+        with graphmill.Loader(data, [2, 2], method="weighted", replace=True,
+                              as_="numpy", edge_weights=True) as loader:
+            for batch in loader:
+                # Of weight 0 are only those in whose list all are.
+                lists = np.zeros(batch.num_nodes)
+                np.add.at(lists, batch.edge_index[1], batch.edge_weight)
+                nothing = batch.edge_index[1][batch.edge_weight == 0]
+                self.assertTrue((lists[nothing] == 0).all())
+
+    def test_numbers_of_numpy(self):
+        options = {"batch_size": np.int64(33), "seed": np.uint8(7),
+                   "replace": np.bool_(False), "shuffle": np.bool_(True),
+                   "prefetch": np.int32(2), "fanouts": np.array([4, 3]),
+                   "degrees": np.bool_(False), "rank": np.int64(0)}
+        self.assertEqual(batches(self.data, **options), batches(self.data))
+
+    def test_arguments_of_others(self):
+        """Those of PyG's loaders, of torch's below, and of no one."""
+        for name, instead in (
+                ("num_neighbors", "`fanouts`"), ("input_nodes", "`seeds`"),
+                ("input_time", "node_time"), ("directed", "`subgraph_type`"),
+                ("temporal_strategy", "latest=True"),
+                ("time_attr", 'time="inclusive"'),
+                ("weight_attr", 'method="weighted"'),
+                ("transform_sampler_output", "`transform`"),
+                ("is_sorted", "leave it out"), ("num_workers", "`threads`"),
+                ("filter_per_worker", "`prefetch`"), ("pairs", "LinkLoader"),
+                ("batchsize", "did you mean `batch_size`"),
+                ("colour", "help\\(graphmill.Loader\\)")):
+            with self.subTest(name), self.assertRaisesRegex(
+                    graphmill.DefinitionError, f"no argument `{name}`.*{instead}"):
+                graphmill.Loader(self.data, [2], **{name: None})
+        for name, instead in (("neg_sampling", "`negatives`"),
+                              ("edge_label_index", "`pairs`"),
+                              ("edge_label_time", "`time`")):
+            with self.assertRaisesRegex(graphmill.DefinitionError, instead):
+                graphmill.LinkLoader(self.data, [2], **{name: None})
+        with self.assertRaisesRegex(graphmill.DefinitionError, "a dict: .*import_"):
+            graphmill.Loader({"x": 1}, [2])
 
     def test_batches_are_those_of_train(self):
         for ranks in 1, 2:
@@ -284,6 +352,9 @@ class Loading(runs.Workplace):
     def test_it_goes_on_from_every_step_at_any_world_size(self):
         expected = batches(self.data)
         steps = len(self.loader())
+        loader = self.loader()
+        rows = {batch.key[1:3]: batch.input_id.tolist()
+                for _ in range(2) for batch in loader}
         for at in range(2 * steps):
             loader = self.loader()
             state = loader.state_dict()
@@ -305,11 +376,15 @@ class Loading(runs.Workplace):
             self.assertEqual(made, {key: digest for number, (key, digest)
                                     in enumerate(sorted(expected.items()))
                                     if number >= at})
-            other = self.loader(rank=1, world_size=3)
-            other.load_state_dict(state)
-            key = next(iter(other)).key
-            self.assertEqual((key.epoch, key.step), divmod(at, steps))
-            for one in loader, resumed, other:
+            others = [self.loader(rank=rank, world_size=3) for rank in range(3)]
+            shared = []
+            for other in others:
+                other.load_state_dict(state)
+                batch = next(iter(other))
+                self.assertEqual(batch.key[1:3], divmod(at, steps))
+                shared += batch.input_id.tolist()
+            self.assertEqual(shared, rows[divmod(at, steps)])
+            for one in loader, resumed, *others:
                 one.close()
 
     def test_states_of_others_are_refused(self):
@@ -322,6 +397,155 @@ class Loading(runs.Workplace):
             self.loader().load_state_dict({**state, "dataset": "f00"})
 
     # -- what is in a batch
+
+    def test_states_that_are_none(self):
+        loader = self.loader()
+        state = loader.state_dict()
+        for wrong in 5, None, {"epoch": 1}, {**state, "step": len(loader)}:
+            with self.assertRaises(graphmill.StateError):
+                loader.load_state_dict(wrong)
+        with self.assertRaisesRegex(graphmill.DefinitionError, "epoch"):
+            loader.load_state_dict({**state, "epoch": -1})
+
+    def test_imports_that_are_refused(self):
+        graph = {"edge_index": [[0, 1], [1, 0]], "num_nodes": 2, "y": [0, 1],
+                 "train_mask": [True, True]}
+        file = self.top / "file"
+        file.write_text("")
+        masked = np.ma.array([[1.0], [2.0]], mask=[[False], [True]])
+        for why, place, change, options in (
+                ("cannot write into", file / "data", {}, {}),
+                ("list of texts", self.top / "no", {},
+                 {"import_flags": "--sparse"}),
+                ("masked values", self.top / "no", {"x": masked}, {})):
+            with self.assertRaisesRegex(graphmill.DataError, why):
+                graphmill.import_({**graph, **change}, place, **options)
+        self.assertFalse((self.top / "no").exists())
+
+    def test_one_thread_at_a_time(self):
+        entered, leave = threading.Event(), threading.Event()
+
+        def wait(batch):
+            entered.set()
+            self.assertTrue(leave.wait(runs.PATIENCE_SECONDS))
+            return batch.key.step
+
+        loader = self.loader(transform=wait)
+        running, steps = iter(loader), []
+        first = threading.Thread(target=lambda: steps.append(next(running)))
+        first.start()
+        self.assertTrue(entered.wait(runs.PATIENCE_SECONDS))
+        for ask in running.__next__, loader.__iter__:
+            with self.assertRaisesRegex(graphmill.StateError, "another thread"):
+                ask()
+        leave.set()
+        first.join(runs.PATIENCE_SECONDS)
+        self.assertEqual(steps + list(running), list(range(len(loader))))
+
+    def test_induced_batches_have_all_edges_among_their_nodes(self):
+        name, = self.whole.edge_types()
+        edges = self.whole.edges(name)
+        for fanouts in [4, 3], [5]:
+            sampled = [batch.copy() for batch in self.loader(fanouts=fanouts)]
+            made = [batch.copy() for batch in self.loader(
+                fanouts=fanouts, subgraph_type="induced", edge_ids=True)]
+            more = 0
+            for before, batch in zip(sampled, made, strict=True):
+                self.assertEqual(batch.n_id.tolist(), before.n_id.tolist())
+                inside = np.isin(edges, batch.n_id).all(axis=0)
+                self.assertEqual(np.sort(batch.e_id).tolist(),
+                                 np.flatnonzero(inside).tolist())
+                self.assertTrue(np.array_equal(batch.n_id[batch.edge_index],
+                                               edges[:, batch.e_id]))
+                self.assertEqual(sum(batch.num_sampled_edges),
+                                 batch.edge_index.shape[1])
+                self.assertEqual(
+                    batch.num_sampled_nodes[:2],
+                    [batch.batch_size, batch.num_nodes - batch.batch_size])
+                more += batch.edge_index.shape[1] > before.edge_index.shape[1]
+            self.assertGreater(more, 0)
+
+    def test_bidirectional_batches_have_sampled_edges_both_ways(self):
+        for fanouts in [4, 3], [5]:
+            sampled = [batch.copy() for batch in self.loader(fanouts=fanouts)]
+            made = [batch.copy() for batch in self.loader(
+                fanouts=fanouts, subgraph_type="bidirectional", edge_ids=True)]
+            for before, batch in zip(sampled, made, strict=True):
+                self.assertEqual(batch.n_id.tolist(), before.n_id.tolist())
+                one_way = collections.Counter(zip(*before.edge_index.tolist()))
+                self.assertEqual(
+                    collections.Counter(zip(*batch.edge_index.tolist())),
+                    one_way | collections.Counter(
+                        {pair[::-1]: n for pair, n in one_way.items()}))
+
+    def test_subgraphs_do_not_depend_on_parts_threads_and_storage(self):
+        cut = partitioned(self.data, 3, "random")
+        for kind in "induced", "bidirectional":
+            expected = batches(self.data, subgraph_type=kind)
+            self.assertNotEqual(batches(self.data), expected)
+            for source in self.data, cut:
+                self.assertEqual(
+                    batches(source, subgraph_type=kind, storage="disk",
+                            threads=3), expected)
+
+    def test_visits_weigh_edges(self):
+        options = {"method": "pinsage", "walks": 12, "walk_length": 3,
+                   "restart": 0.25, "edge_weights": True}
+        edges = 0
+        for batch in self.loader(**options):
+            _, ends = batch.edge_index
+            visits = batch.edge_weight
+            self.assertTrue((visits == visits.astype(int)).all())
+            self.assertTrue((visits >= 1).all())
+            per_node = np.bincount(ends, visits, batch.num_nodes)
+            self.assertLessEqual(per_node.max(), 12 * 3)
+            self.assertLessEqual(np.bincount(ends).max(), 4)
+            same = ends[1:] == ends[:-1]  # The most visited first.
+            self.assertTrue((visits[1:] <= visits[:-1])[same].all())
+            edges += len(visits)
+        self.assertGreater(edges, 0)
+
+    def test_budgets_and_walks_take_all_edges_among_their_nodes(self):
+        name, = self.whole.edge_types()
+        edges = self.whole.edges(name)
+        for options, most in (
+                ({"method": "hgt", "fanouts": [20, 10]}, 30),
+                ({"method": "saint", "fanouts": [-1, -1], "walk_length": 3},
+                 33 * 3)):
+            found = 0
+            for batch in self.loader(edge_ids=True, **options):
+                new = batch.num_nodes - batch.batch_size
+                self.assertLessEqual(new, most)
+                found += new
+                inside = np.isin(edges, batch.n_id).all(axis=0)
+                self.assertEqual(np.sort(batch.e_id).tolist(),
+                                 np.flatnonzero(inside).tolist())
+            self.assertGreater(found, 0)
+
+    def test_walks_and_budgets_do_not_depend_on_parts_and_storage(self):
+        cut = partitioned(self.data, 3, "random")
+        for options in ({"method": "pinsage", "edge_weights": True},
+                        {"method": "hgt", "fanouts": [20, 10]},
+                        {"method": "saint", "fanouts": [-1, -1]}):
+            with self.subTest(options):
+                expected = batches(self.data, **options)
+                self.assertEqual(batches(cut, storage="disk", threads=3,
+                                         **options), expected)
+
+    def test_subgraphs_that_there_are_not(self):
+        for options, said in (
+                ({"subgraph_type": "all"}, "directional, bidirectional, induced"),
+                ({"method": "best"}, "uniform, weighted"),
+                ({"method": "pinsage", "edge_ids": True}, "leave edge_ids"),
+                ({"method": "saint"}, "all or 0"),
+                ({"walks": 3}, "is for `sampler.method: pinsage`"),
+                ({"method": "weighted"}, "have no weights")):
+            with self.subTest(options), self.assertRaisesRegex(
+                    graphmill.DefinitionError, said):
+                next(iter(self.loader(**options)))
+        state = self.loader().state_dict()
+        with self.assertRaises(graphmill.StateError):
+            self.loader(subgraph_type="induced").load_state_dict(state)
 
     def test_arrays_are_those_of_the_dataset(self):
         features = self.whole.node_array("node", "features")
@@ -391,10 +615,21 @@ class Loading(runs.Workplace):
             with self.assertRaisesRegex(AttributeError, "several types"):
                 batch.edge_index
 
+    def test_every_type_has_fanouts(self):
+        data = typed_dataset(self.top / "fanouts")
+        cites, writes = ("paper", "cites", "paper"), ("author", "writes", "paper")
+        some = {cites: [4, 3, 2]}
+        with self.assertRaisesRegex(graphmill.DefinitionError,
+                                    "none for author__writes__paper"):
+            batches(data, fanouts=some)
+        said = batches(data, fanouts={**some, writes: [2, 0, 1]})
+        self.assertEqual(said, batches(data, fanouts={**some,
+                                                      "default": [2, 0, 1]}))
+
     def test_seeds_of_ones_own(self):
         mask = np.zeros(1024, bool)
         mask[[3, 900, 17]] = True
-        for seeds in mask, [3, 17, 900]:
+        for seeds in mask, [3, 17, 900], ("node", [3, 17, 900]):
             batch, = self.loader(seeds=seeds, split="test")
             self.assertEqual(batch.n_id[:3].tolist(), [3, 17, 900])
         cut = partitioned(self.data, 3, "random")
@@ -454,6 +689,30 @@ class Loading(runs.Workplace):
         dropping = self.loader(drop_last=True)
         self.assertEqual(len(dropping), len(whole) - 1)
         self.assertEqual({batch.batch_size for batch in dropping}, {33})
+
+    # -- what limits
+
+    def test_the_verdict_names_what_limits(self):
+        """The loop that takes its time, or the stage that is slow; also while
+        batches are waiting that nobody has asked for."""
+        for wait, overrides, limit, said in (
+                (0.1, [], "loop", "your loop is the limit"),
+                (0, ["faults.fetcher_delay_ms=150"], "fetcher", "the fetcher"),
+                (0, ["faults.sampler_delay_ms=150"], "sampler", "the sampler")):
+            with self.subTest(limit):
+                loader = self.loader(overrides=overrides)
+                self.assertEqual(loader.verdict().limit, "")
+                found, told = {}, []
+                for _ in range(3):
+                    for batch in loader:
+                        found[batch.key[1:3]] = batch.digest()
+                        told.append(loader.verdict())
+                        time.sleep(wait)
+                self.assertEqual(told[-1].limit, limit, told[-1])
+                self.assertIn(said, told[-1].sentence)
+                self.assertRegex(told[-1].evidence[0], "your loop: busy .* waits")
+                expected = batches(self.data, 3)
+                self.assertEqual(found, expected)
 
     # -- memory
 
@@ -604,9 +863,45 @@ class Loading(runs.Workplace):
         failing(wrong, "seeds are no array", seeds=[[1], [2, 3]])
         failing(wrong, "fanouts", fanouts=[4, -3])
         failing(wrong, "no weights", fanouts=[2], edge_weights=True)
+        failing(wrong, "method is 'best': .*labor", method="best")
+        failing(wrong, "labor` draws without replacement", fanouts=[2],
+                method="labor", replace=True)
+        failing(wrong, "`weighted`, but edges of .* have no weights",
+                fanouts=[2], method="weighted")
+        failing(wrong, "of type 'author'.*target type 'node'",
+                seeds=("author", [1]))
         failing(wrong, "budget is 'many'", budget="many")
         failing(wrong, "no label set", fanouts=[2], labels="colour")
         failing(wrong, "one dimension", seeds=[[1]])
+        nodes = self.whole.node_type("node")["count"]
+        failing(wrong, "one dimension", seeds=np.ones((nodes, 1), bool))
+        failing(wrong, f"mask of 7 nodes, and there are {nodes}",
+                seeds=np.ones(7, bool))
+        for fanouts in [2.5], [True], [None], ["all"], "all", 5, {}:
+            failing(wrong, "fanouts", fanouts=fanouts)
+        for name, values in {
+                "shuffle": [1, "no"], "drop_last": [2], "timeout": [None, "1", -1],
+                "transform": [3], "overrides": ["seed=1"], "prefetch": [1.5],
+                "hold": ["x"], "batch_size": [2.5, True], "seed": [1 << 64]}.items():
+            for value in values:
+                failing(wrong, f"{name} is ", fanouts=[2], **{name: value})
+        loader = self.loader()
+        for epoch in 1.5, -1, "x":
+            with self.assertRaisesRegex(wrong, "epoch is"):
+                loader.set_epoch(epoch)
+        graph = graphmill.open(self.data)
+        with self.assertRaisesRegex(wrong, "leave batch_size out"):
+            graph.sample([1], [2], batch_size=1)
+        for mask in np.ones((1, nodes), bool), np.ones(nodes + 1, bool):
+            with self.assertRaisesRegex(wrong, "mask"):
+                graph.features(mask)
+            with self.assertRaisesRegex(wrong, "mask"):
+                graph.sample(mask, [2])
+        with socket.socket() as deaf:
+            deaf.bind(("127.0.0.1", 0))
+            failing(graphmill.Unavailable, "nobody listens", fanouts=[2],
+                    source=f"tcp://127.0.0.1:{deaf.getsockname()[1]}",
+                    data=self.data, insecure=True)
         failing(graphmill.DataError, "nothing-here",
                 source=self.top / "nothing-here")
         with self.assertRaisesRegex(graphmill.Error, "pickled"):

@@ -1,6 +1,9 @@
 """Models of PyTorch train on the batches of the Python package: the examples, and
 what they promise of ranks, kills and memory."""
 
+import collections
+import contextlib
+import ctypes
 import json
 import os
 import pathlib
@@ -11,6 +14,8 @@ import sys
 import time
 import types
 import unittest
+import unittest.mock
+import warnings
 
 sys.path.insert(
     0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
@@ -57,6 +62,58 @@ if loader.rank == 0:
     weights = [p.detach().numpy().tolist() for p in model.parameters()]
     json.dump(weights, open(out, "w"))
 """
+
+
+class LateDevice:
+    """In the place of a CUDA device: copies as late as one may, from addresses, as
+    a device does."""
+
+    registers = True
+
+    def __init__(self, device):
+        self.device, self.begun, self.over = device, 0, 0
+        self.copies, self.extents, self.forgotten = collections.deque(), {}, {}
+        devices.append(self)
+
+    def register(self, address, size):
+        if self.registers:
+            self.extents[address] = size
+        return self.registers
+
+    def forget(self, address):
+        assert self.over == self.begun, "copies are under way"
+        self.forgotten[address] = self.extents.pop(address)
+
+    def copied(self, batch):
+        made = batch.copy()
+        for at, array in made._held.items():
+            array.fill(0)
+            source = batch._raw(*at)
+            assert not source.nbytes or not self.registers or any(
+                begin <= source.ctypes.data < begin + size
+                for begin, size in self.extents.items())
+            self.copies.append((array, source.ctypes.data, source.nbytes))
+        self.copies.append(None)
+        self.begun += 1
+        return made, self.begun
+
+    def use(self, batch, event):
+        assert event <= self.begun
+
+    def is_over(self, event):
+        return event <= self.over
+
+    def wait(self, event):
+        while self.over < event:
+            copy = self.copies.popleft()
+            if copy is None:
+                self.over += 1
+            else:
+                array, source, size = copy
+                ctypes.memmove(array.ctypes.data, source, size)
+
+
+devices = []
 
 
 def free_port():
@@ -236,6 +293,47 @@ class OwnModel(runs.Workplace):
             self.assertNotEqual(copy.x.data_ptr(), batch.x.data_ptr())
             self.assertEqual(copy.digest(), batch.digest())
             self.assertIs(batch.to("cpu"), batch)
+
+    @contextlib.contextmanager
+    def late_loader(self, **options):
+        devices.clear()
+        with unittest.mock.patch("graphmill._device.Cuda", LateDevice), \
+                graphmill.Loader(self.data, [4, 3], batch_size=9, device="cuda",
+                                 **options) as loader:
+            yield loader
+
+    def test_copies_to_a_device(self):
+        """That a device makes late, also of passes that are left early."""
+        with graphmill.Loader(self.data, [4, 3], batch_size=9) as loader:
+            expected = [batch.digest() for _ in range(3) for batch in loader]
+        steps = len(expected) // 3
+        for hold, prefetch in (1, 1), (2, 4), (5, 2):
+            with self.subTest(hold=hold), self.late_loader(
+                    hold=hold, prefetch=prefetch, budget=1) as loader:
+                batches = [next(iter(loader))]
+                batches += [batch for _ in range(2) for batch in loader]
+                self.assertLessEqual(devices[0].begun - devices[0].over, hold + 1)
+                loader.close()  # All copies are over.
+                self.assertEqual([batch.digest() for batch in batches],
+                                 [expected[0], *expected[steps:]])
+                self.assertEqual(devices[0].extents, {})
+                self.assertTrue(devices[0].forgotten)
+
+    def test_copies_from_memory_that_no_device_reads(self):
+        with unittest.mock.patch.object(LateDevice, "registers", False), \
+                warnings.catch_warnings(record=True) as told, \
+                self.late_loader() as loader:
+            warnings.simplefilter("always")
+            self.assertGreater(len(list(loader)), 5)
+        self.assertEqual([str(one.message).split(",")[0] for one in told],
+                         ["the device cannot read the memory of batches where it "
+                          "is"])
+
+    def test_a_device_that_is_not_there(self):
+        if torch.cuda.is_available():
+            self.skipTest("there is a CUDA device")
+        with self.assertRaisesRegex(graphmill.DefinitionError, "no CUDA device"):
+            next(iter(graphmill.Loader(self.data, [4], device="cuda:0")))
 
     def test_a_tensor_saved_for_backward_keeps_its_batch(self):
         with graphmill.Loader(self.data, [4], batch_size=5) as loader:

@@ -81,6 +81,7 @@ class FakeBlock:
     def __init__(self, data, num_src_nodes, num_dst_nodes):
         self.typed = isinstance(data, dict)
         if not self.typed:
+            assert isinstance(num_src_nodes, int) and isinstance(num_dst_nodes, int)
             data = {("_N", "_E", "_N"): data}
             num_src_nodes = {"_N": num_src_nodes}
             num_dst_nodes = {"_N": num_dst_nodes}

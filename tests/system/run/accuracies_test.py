@@ -132,6 +132,37 @@ class Accuracies(runs.Workplace):
         self.assertEqual(link_examples.area(
             np.array([1, 2, 2, 3.]), np.array([0, 1, 0, 1], bool)), 3.5 / 4)
 
+    def test_next_ratings(self):
+        """Each way to see the past, of each kind of rows; a leak tells values."""
+        folder = self.top / "ratings/bitcoin_otc"
+        folder.mkdir(parents=True)
+        rng = np.random.default_rng(8)
+        (folder / "ratings.csv").write_text("from,to,feature,time\n" + "".join(
+            f"{a},{b},{value},{1289241900 + second}.5\n"
+            for second, (a, b, value) in enumerate(zip(
+                rng.integers(0, 150, 600), rng.integers(0, 150, 600),
+                rng.choice([-3, 5], 600)))))
+        told = {}
+        for what, epochs in ("", 12), ("-sign", 12), ("-links", 1):
+            names = [f"bitcoin-otc-next{what}{how}" for how in
+                     ("", "-bare", "-untimed", "-untimed-bare", "-leak")]
+            done = self.call(folder.parent, "--only", *names, "--seeds", "1",
+                             "--json", "--set", f"train.epochs={epochs}",
+                             "--set", "optimizer.learning_rate=0.03")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            links = json.loads(done.stdout)["links"]
+            self.assertEqual([one["name"] for one in links], names)
+            told.update({one["name"]: one["values"][0] for one in links})
+        self.assertEqual(list(told), [
+            one.name for one in LINK_EXAMPLES
+            if one.name.startswith("bitcoin-otc-next")])
+        # Values are drawn by chance.
+        self.assertGreater(told["bitcoin-otc-next-leak"][1], 0.5)
+        self.assertGreater(told["bitcoin-otc-next-sign-leak"][0], 90)
+        for how in ("", "-bare", "-untimed", "-untimed-bare"):
+            self.assertLess(told[f"bitcoin-otc-next{how}"][1], 0.2)
+            self.assertLess(told[f"bitcoin-otc-next-sign{how}"][0], 75)
+
     def test_plain(self):
         """The R-GCN and the GraphSAGE of NumPy alone, trained on the same
         datasets."""

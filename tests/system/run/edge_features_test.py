@@ -5,13 +5,14 @@ import csv
 import json
 import os
 import pathlib
+import shutil
 import sys
 import unittest
 
 sys.path.insert(
     0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import runs
-from clusters import Cluster
+from clusters import check_two_daemons
 from edge_training_test import write_table
 from exactness_test import TROUBLE, write_typed_set
 from imports import save
@@ -26,7 +27,7 @@ SEED = 40
 GLOBAL = {"train": {"seed_order": "global"}}
 DEFINITION = merged(SMALL, GLOBAL)
 PLAIN = ("gcn", "sage", "sage_sum", "gin", "gat", "gatv2")
-TYPED = ("rgcn", "hetero_sage", "rgat")
+TYPED = ("rgcn", "hetero_sage", "rgat", "hgt")
 IGNORE = {"model": {"edge_features": "ignore"}}
 
 NODES, CLASSES, DEGREE = 1000, 3, 8
@@ -91,9 +92,7 @@ class EdgeFeatures(runs.Workplace):
         cls.typed_parts = partitioned(cls.typed, 2, "random")
 
     def digest(self, definition, data, *flags):
-        done = graphmill(*self.arguments(definition, data)[1:], *flags)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        return json.loads(done.stdout.splitlines()[-1])["digest"]
+        return self.train(definition, data, *flags)["digest"]
 
     def check_refused(self, definition, data, *fragments):
         done = graphmill(*self.arguments(definition, data)[1:])
@@ -104,7 +103,7 @@ class EdgeFeatures(runs.Workplace):
     # -- what is learnt
 
     def test_planted_classes_are_found(self):
-        for kind in ("sage", "gcn", "gin", "gat", "gatv2"):
+        for kind in ("sage", "gcn", "gin", "gat", "gatv2", "rgat", "hgt"):
             with self.subTest(kind):
                 found = self.train(merged(LEARN, {"model": {"kind": kind}}),
                                    self.data)["test"]["accuracy"]
@@ -178,23 +177,36 @@ class EdgeFeatures(runs.Workplace):
         self.assertEqual(self.digest(definition, self.parts, "--storage",
                                      "disk"), whole)
 
+    def test_stored_in_half_precision(self):
+        """As rounded values of 32 bits, in parts and from disk as well."""
+        half, rounded = (self.top / name for name in ("half", "rounded"))
+        for folder in half, rounded:
+            shutil.copytree(self.data, folder)
+            path = folder / "edges/node__to__node/features.npy"
+            rows = np.load(path).astype(np.float16)
+            about = json.loads((folder / "dataset.json").read_text())
+            if folder == half:
+                about["edge_types"][0]["feature_type"] = "float16"
+            np.save(path, rows if folder == half else rows.astype(np.float32))
+            for name in "digest", "array_digests":
+                about.pop(name, None)
+            (folder / "dataset.json").write_text(json.dumps(about))
+        parts = partitioned(half, 3, "random")
+        for kind in "sage", "gatv2":
+            with self.subTest(kind):
+                whole = self.digest(of_kind(kind), half)
+                self.assertEqual(self.digest(of_kind(kind), rounded), whole)
+                self.assertEqual(self.digest(of_kind(kind), parts, "--storage",
+                                             "disk"), whole)
+
     def test_a_cluster(self):
         for name, data, parts, kinds in (
                 ("plain", self.data, partitioned(self.data, 2, "random"),
                  ("gatv2", "sage")),
-                ("typed", self.typed, self.typed_parts, ("rgcn",))):
-            with Cluster(self.top / f"cluster-{name}", parts,
-                         ["0", "1"]) as cluster:
-                for kind in kinds:
-                    for more in ({}, {"placement": {"trainers": ["d0"],
-                                                    "samplers": ["d1"]}}):
-                        definition = of_kind(kind)
-                        summary = cluster.run(self.write(
-                            merged(definition, more), parts,
-                            f"-{kind}{len(more)}"))
-                        self.assertEqual(summary["digest"],
-                                         self.digest(definition, data),
-                                         cluster.logs())
+                ("typed", self.typed, self.typed_parts, ("rgcn", "hgt"))):
+            check_two_daemons(self, name, parts, [
+                (of_kind(kind), self.digest(of_kind(kind), data))
+                for kind in kinds])
 
     # -- edges that are the target
 
@@ -294,9 +306,9 @@ class EdgeFeatures(runs.Workplace):
     # -- what does not go
 
     def test_kinds_that_cannot(self):
-        self.check_refused(of_kind("hgt"), self.typed, "hgt",
+        self.check_refused(of_kind("sage_max"), self.data, "sage_max",
                            "set model.edge_features: ignore")
-        self.digest(of_kind("hgt", IGNORE), self.typed)
+        self.digest(of_kind("sage_max", IGNORE), self.data)
 
     def test_nothing_to_ignore(self):
         self.check_refused(of_kind("sage", IGNORE), self.bare, "leave it out")

@@ -1,10 +1,8 @@
 """Training on links and edges: planted graphs of which the answer is known, and
 the same weights for any parts, orders of parts, and kills."""
 
-import json
 import pathlib
 import random
-import signal
 import sys
 import unittest
 
@@ -12,7 +10,7 @@ sys.path.insert(
     0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import runs
 from clusters import Cluster
-from runs import Running, merged, partitioned
+from runs import merged, partitioned
 from support import graphmill, imported, np, program
 
 SEED = 38
@@ -106,7 +104,7 @@ class EdgeTraining(runs.Workplace):
 
     def test_chance_stays_chance(self):
         """Pairs that nothing tells from others. A held-out edge that carries a
-        message, or a target that hears of itself, would lift this."""
+        message, or a target that sees itself, would lift this."""
         for kind in ("sage", "gcn", "gat"):
             with self.subTest(kind):
                 summary = self.train(
@@ -138,7 +136,7 @@ class EdgeTraining(runs.Workplace):
 
     def test_wrong_pairs_are_no_edges_of_any_kind(self):
         """All pairs are edges, most of them in no split: none is left that is
-        wrong, so that each edge comes first."""
+        wrong, so that nothing can be ranked."""
         rng = np.random.default_rng(SEED)
         pairs = [(a, b) for a in range(40) for b in range(a)]
         folder = self.top / "complete"
@@ -155,8 +153,11 @@ class EdgeTraining(runs.Workplace):
             "negatives": {"corrupt": "pair"}, "train": {"epochs": 1},
             "evaluate": {"scores": False}})
         for graph in (data, partitioned(data, 3, "random")):
-            test = self.train(definition, graph)["test"]
-            self.assertEqual((test["mean_rank"], test["tied"]), (1, 0))
+            done = graphmill("train", self.write(definition, graph), "--data",
+                             graph, "--runs", self.top / "runs")
+            self.assertEqual(done.returncode, 1)
+            self.assertIn("has a negative: all pairs of nodes are known links",
+                          done.stderr)
 
     def test_areas_are_of_negatives_that_are_drawn(self):
         def check_refused(*command):
@@ -187,19 +188,7 @@ class EdgeTraining(runs.Workplace):
                          whole["digest"])
 
     def test_kills_change_nothing(self):
-        slow = merged(LINKS, {"faults": {"trainer_delay_ms": 40},
-                              "checkpoint": {"every_steps": 2}})
-        expected = self.train(LINKS, self.data)
-        draws = random.Random(SEED)
-        self.runs = self.top / "killed"
-        with Running(self.arguments(slow, self.data)) as run:
-            run.await_phases(draws.randrange(1, 4))
-            run.signal(signal.SIGKILL)
-            run.end()
-        done = graphmill("resume", run.folder(), "--quiet", "--json")
-        self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertEqual(json.loads(done.stdout)["digest"],
-                         expected["digest"])
+        self.check_killed(LINKS, self.data, random.Random(SEED).randrange(1, 4))
 
     def test_lost_daemons_change_nothing(self):
         """Two trainers on daemons have the weights of two in one process, with
@@ -232,9 +221,14 @@ class EdgeTraining(runs.Workplace):
         one = self.train(LINKS, self.data)
         told = [self.ask("evaluate", one["run"], "--data", self.data,
                          "--split", "test") for _ in range(2)]
+        with Cluster(self.top / "evaluating",
+                     partitioned(self.data, 2, "random"), ["0", "1"]) as made:
+            told.append(made.ask("submit", "--evaluate", one["run"], "--watch",
+                                 "--quiet")["evaluation"])
         for key in ("mrr", "hits@10", "mean_rank", "roc_auc"):
-            self.assertEqual(told[0][key], told[1][key])
             self.assertEqual(told[0][key], one["test"][key])
+            for other in told[1:]:
+                self.assertEqual(told[0][key], other[key])
 
     def test_all_nodes_are_ranked(self):
         """The same metrics in parts, on a cluster, and for any batches; and as
@@ -326,6 +320,68 @@ class EdgeTraining(runs.Workplace):
         summary = self.train(definition, data)
         self.assertGreater(summary["test_accuracy"], 0.95)
         self.check_predicted_classes(summary["run"])
+        self.check_new_edges(summary["run"], data)
+
+    def check_new_edges(self, run, data):
+        """Tomorrow's edges have no column of labels, or some have none: all are
+        predicted, and those with a label are measured."""
+        folder = self.top / "rated"
+        rows = [line.split(",") for line in
+                (folder / "rates.csv").read_text().splitlines()[1:101]]
+        for labels in (False, True):
+            new, table, out = [self.top / f"new-{labels}{end}"
+                               for end in ("", ".csv", "-out.csv")]
+            kinds = [kind if i % 2 else "" for i, (*_, kind, _) in
+                     enumerate(rows)]
+            write_table(table, ["user_id", "item_id"] + ["kind"] * labels,
+                        [[row[0] for row in rows], [row[1] for row in rows]]
+                        + [kinds] * labels)
+            told = imported(
+                "csv", "--nodes", f"user={folder / 'user.csv'}",
+                "--nodes", f"item={folder / 'item.csv'}",
+                "--like", data,
+                "--task-kind", "edge_class", "--task-name", "rating",
+                "--task-test", f"user__rates__item={table}", *["--task-label", "kind"] * labels,
+                "--out", new)
+            (task,) = told["tasks"]
+            self.assertEqual([task[key] for key in ("test", "unlabelled",
+                                                    "class_names")],
+                             [100, 50 if labels else 100, ["hate", "like"]])
+            self.ask("predict", run, "--split", "test", "--data", new, "--out",
+                     out, "--quiet")
+            made = [line.split(",")
+                    for line in out.read_text().splitlines()[1:]]
+            self.assertEqual([line[:2] for line in made],
+                             [row[:2] for row in rows])
+            self.assertGreater(
+                sum(line[3] == row[2] for line, row in zip(made, rows)), 90)
+            if labels:
+                measured = self.ask("evaluate", run, "--data", new, "--quiet")
+                self.assertEqual(measured["seeds"], 50)
+                self.assertEqual(
+                    round(50 * measured["accuracy"]),
+                    sum(line[3] == kind for line, kind in zip(made, kinds)))
+            else:
+                done = graphmill("evaluate", run, "--data", new)
+                self.assertEqual(done.returncode, 1)
+                self.assertIn("nothing to measure", done.stderr)
+
+    def test_a_test_split_without_labels_is_no_test(self):
+        table = self.top / "untested.csv"
+        write_table(table, ["source", "target", "kind", "part"],
+                    [[i % 50 for i in range(400)],
+                     [(7 * i + 1) % 50 for i in range(400)],
+                     [i % 2 if i % 4 else "" for i in range(400)],
+                     ["train" if i % 4 else "test" for i in range(400)]])
+        data = self.top / "untested"
+        imported("csv", "--edges", table, "--task-kind", "edge_class",
+                 "--task-label", "kind", "--task-split", "part", "--out", data)
+        summary = self.train(merged(LINKS, {
+            "task": "edge_class", "model": {"kind": "lookup"},
+            "decoder": {"kind": "mlp"}, "train": {"epochs": 1},
+            "evaluate": {"metric": "accuracy", "negatives": 100,
+                         "scores": False}}), data)
+        self.assertFalse(summary["test"])
 
     def check_predicted_classes(self, run):
         """Of listed edges, which need not be of the graph."""

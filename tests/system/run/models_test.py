@@ -39,6 +39,7 @@ class Models(runs.Workplace):
         first = Folder(cls.typed).edge_types()[:-1]  # The last one has none.
         cls.typed_weighted = weighted(
             cls.typed, cls.top / "typed-weighted", random_weights, first)
+        cls.typed_featured = cls.top / "typed-featured"
 
     def test_all_kinds_are_here(self):
         self.assertEqual(sorted(KINDS), sorted(model_kinds()))
@@ -102,14 +103,37 @@ class Models(runs.Workplace):
                       done.stderr)
 
     def test_weights_of_edges(self):
-        for kind in ("gcn", "sage", "sage_sum", "gin"):
+        for kind in ("gcn", "sage", "sage_sum", "gin", "gat", "gatv2"):
             self.check({"kind": kind}, self.weighted)
-        for kind in ("rgcn", "hetero_sage"):
+        for kind in ("rgcn", "hetero_sage", "rgat", "hgt"):
             self.check({"kind": kind}, self.typed_weighted)
         self.check({"kind": "rgcn", "relations": "mean"},
                    self.typed_weighted)
         self.check({"kind": "gat", "edge_weights": "ignore"}, self.weighted)
         self.check({"kind": "gcn", "edge_weights": "ignore"}, self.weighted)
+
+    def test_features_of_edges(self):
+        rng = np.random.default_rng(7)
+        source = self.top / "featured-source"
+        source.mkdir()
+        order = rng.permutation(60)
+        save(source, edges=rng.integers(0, 60, (2, 200)),
+             features=rng.normal(size=(60, 6)),
+             edge_attr=rng.normal(size=(200, 3)).astype(np.float32),
+             labels=rng.integers(0, 3, 60), train_idx=order[:40],
+             val_idx=order[40:50], test_idx=order[50:])
+        featured = self.top / "featured"
+        imported("npy", source, "--out", featured)
+        for kind in ("gcn", "sage", "sage_sum", "gin", "gat", "gatv2"):
+            self.check({"kind": kind}, featured)
+        self.check({"kind": "sage", "edge_features": "ignore"}, featured)
+        # Of one type alone.
+        source = write_typed_set(self.top / "typed-featured-source")
+        save(source, **{"paper__cites__paper.edge_attr":
+                        rng.normal(size=(700, 3)).astype(np.float32)})
+        imported("npy", source, "--reverse", "--out", self.typed_featured)
+        for kind in ("rgcn", "hetero_sage", "rgat", "hgt"):
+            self.check({"kind": kind}, self.typed_featured)
 
     def test_an_edge_type_that_is_missing(self):
         """Weights are refused on data without an edge type that they have
@@ -197,7 +221,7 @@ class Models(runs.Workplace):
         # Fields that would be without effect are refused.
         if model["kind"] in ("gat", "gatv2", "rgat", "hgt"):
             definition["model"]["heads"] = 2
-        if data in (self.typed, self.typed_weighted):
+        if data in (self.typed, self.typed_weighted, self.typed_featured):
             definition["model"]["embedding"] = 5
         with self.subTest(data=data.name, **model):
             summary = self.train(definition, data)

@@ -1,9 +1,12 @@
 """Sampling by time: a planted lag that only the past tells, leaks that are not
 there, the same weights for any parts, daemons and kills, and ratings in order."""
 
+import csv
 import json
 import pathlib
 import random
+import re
+import shutil
 import signal
 import sys
 import unittest
@@ -12,7 +15,7 @@ sys.path.insert(
     0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import runs
 from clusters import Cluster
-from runs import Running, merged, partitioned
+from runs import merged, partitioned
 from support import graphmill, imported, np, program
 
 DATA = pathlib.Path(__file__).resolve().parents[4] / "shared/data"
@@ -47,9 +50,10 @@ def write_table(path, header, columns):
                     + "".join(",".join(line) + "\n" for line in lines))
 
 
-def write_events(folder, rng):
+def write_events(folder, rng, others_since=EVENTS):
     """Users, one of two sides each, buy items. An event is of class `before` if
-    the user who bought the item last was of the first side."""
+    the user who bought the item last was of the first side.
+    @param others_since From this time on, others buy other items."""
     folder.mkdir()
     side = rng.integers(0, 2, USERS)
     write_table(folder / "user.csv", ["id", "side"], [range(USERS), side])
@@ -57,6 +61,8 @@ def write_events(folder, rng):
                 [range(ITEMS), rng.normal(0, 1, ITEMS).round(4)])
     user = rng.integers(0, USERS, EVENTS)
     item = rng.integers(0, ITEMS, EVENTS)
+    user[others_since:] = (user[others_since:] + 7) % USERS
+    item[others_since:] = (item[others_since:] + 11) % ITEMS
     last, kind = {}, []
     for u, i in zip(user, item):
         kind.append("before" if last.get(i, 0) == 1 else "other")
@@ -130,6 +136,128 @@ class Times(runs.Workplace):
                                      (found[:, 2] == labels).sum()
                                      / len(labels))
 
+    def scores_of(self, run, split, *more):
+        """Of the edges of a split, by the time of each, and the whole table."""
+        out = self.top / "scores.csv"
+        self.ask("predict", run, "--split", split, "--out", out, "--quiet",
+                 *more)
+        with open(out, newline="") as table:
+            lines = list(csv.DictReader(table))
+        stem = {"validation": "val", "test": "test"}[split]
+        times = np.load(self.links / f"tasks/link/{stem}.times.npy")
+        self.assertEqual([(line["row"], line["time"]) for line in lines],
+                         [(str(i), str(int(time)))
+                          for i, time in enumerate(times)])
+        return times, [float(line["score"]) for line in lines], out.read_bytes()
+
+    def changed(self, run, name, field, value):
+        """A copy of a run whose definition has another value of a field of
+        `evaluate`."""
+        copy = self.top / f"{self.own_name}-{name}"
+        shutil.copytree(run, copy)
+        path = copy / "definition.yaml"
+        text, count = re.subn(rf"(?ms)^(evaluate:.*?^  {field}:) [^\n]*",
+                              rf"\1 {value}", path.read_text())
+        self.assertEqual(count, 1)
+        path.write_text(text)
+        return copy
+
+    def test_scores_depend_neither_on_negatives_nor_on_the_future(self):
+        run = self.train(merged(LINKS, {"train": {"epochs": 1},
+                                        "evaluate": {"negatives": 20}}),
+                         self.links)["run"]
+        for split in "validation", "test":
+            told = {self.scores_of(self.changed(run, f"{split}-{negatives}",
+                                                "negatives", negatives),
+                                   split)[2] for negatives in (20, 5)}
+            self.assertEqual(len(told), 1)
+        since = EVENTS - 300  # The test begins at EVENTS - 600.
+        other = self.top / "other-future"
+        imported(*write_events(self.top / "other-events",
+                               np.random.default_rng(SEED), since),
+                 "--ignore", "kind", "--out", other)
+        times, scores, _ = self.scores_of(run, "test")
+        _, others, _ = self.scores_of(run, "test", "--data", other)
+        before = times < since
+        self.assertEqual(before.sum(), 300)
+        np.testing.assert_allclose(np.array(scores)[before],
+                                   np.array(others)[before], rtol=1e-4,
+                                   atol=1e-5)
+        self.assertGreater(np.abs(np.subtract(scores, others)).max(), 1e-2)
+
+    def test_links_that_are_searched_for_come_after_all_edges(self):
+        run = self.train(merged(LINKS, {"train": {"epochs": 1}}),
+                         self.links)["run"]
+        told = []
+        for visible in "past", "training":
+            copy = self.changed(run, visible, "visible", visible)
+            out, pairs = self.top / "top.csv", self.top / "pairs.csv"
+            self.ask("predict", copy, "--top", "3", "--out", out, "--quiet")
+            with open(out, newline="") as table:
+                lines = list(csv.DictReader(table))
+            self.assertEqual(len(lines), 3 * USERS)
+            write_table(pairs, ["source", "destination"],
+                        [[line["source"] for line in lines],
+                         [line["destination"] for line in lines]])
+            self.ask("predict", copy, "--pairs", pairs, "--neighbours", "all",
+                     "--out", out, "--quiet")
+            with open(out, newline="") as table:
+                scores = [float(line["score"]) for line in csv.DictReader(table)]
+            np.testing.assert_allclose([float(line["score"]) for line in lines],
+                                       scores, rtol=1e-4, atol=1e-5)
+            told.append(scores)
+        self.assertNotEqual(*told)
+        out = ("--out", self.top / "none.csv")
+        for change, said in (({"window": 900}, "pairs that are named"),
+                             ({"latest": True}, "`sampler.latest` the last")):
+            run = self.train(merged(LINKS, {"train": {"epochs": 1},
+                                            "sampler": change}),
+                             self.links)["run"]
+            done = graphmill("predict", run, "--top", "3", *out)
+            self.assertIn(said, done.stderr)
+
+    def test_edges_take_the_threshold(self):
+        """Of the run, of the command, or none, as nodes do."""
+        summary = self.train(merged(LAG, {
+            "train": {"epochs": 3},
+            "evaluate": {"threshold": "recall_at_fpr@0.3:before"}}), self.data)
+        run, tuned = summary["run"], summary["threshold"]
+        names = json.loads((self.data / "dataset.json").read_text())[
+            "tasks"][0]["class_names"]
+        pairs = self.top / "few.csv"
+        write_table(pairs, ["source", "destination"], [[3, 5, 7], [1, 2, 4]])
+        for rows in ("--split", "test"), ("--pairs", pairs):
+            for more, threshold in (
+                    ((), tuned), (("--threshold", "none"), None),
+                    (("--threshold", "0.9:other"), "0.9:other")):
+                with self.subTest(rows=rows, more=more):
+                    out = self.top / "classes.csv"
+                    told = self.ask("predict", run, *rows, "--probabilities",
+                                    "--logits", "--out", out, "--quiet", *more)
+                    self.assertEqual(told["threshold"], threshold)
+                    with open(out, newline="") as table:
+                        lines = list(csv.DictReader(table))
+                    odds = [float(line["logit_1"]) - float(line["logit_0"])
+                            for line in lines]
+                    np.testing.assert_allclose(
+                        [float(line["probability_1"]) for line in lines],
+                        1 / (1 + np.exp(-np.array(odds))), atol=1e-5)
+                    least, name = (threshold or "0.5:other").split(":")
+                    own = names.index(name)
+                    likely = np.array([float(line[f"probability_{own}"])
+                                       for line in lines])
+                    clear = np.abs(likely - float(least)) > 1e-6
+                    want = np.where(likely >= float(least), own, 1 - own)
+                    np.testing.assert_array_equal(
+                        np.array([int(line["class"]) for line in lines])[clear],
+                        want[clear])
+                    self.assertEqual([line["class_name"] for line in lines],
+                                     [names[int(line["class"])]
+                                      for line in lines])
+        done = graphmill("predict", run, "--split", "test", "--out", out)
+        self.assertIn("edges are predicted as before from probability",
+                      done.stdout)
+
     def test_parts_and_daemons_change_nothing(self):
         shared = {"sampler": {"disjoint": False}, "train": {"shuffle": False}}
         cut = partitioned(self.links, 4, "random")
@@ -168,9 +296,21 @@ class Times(runs.Workplace):
         imported(*["s" if word == "step" else word for word in source],
                  "--ignore", "kind", "--out", seconds)
         shared = {"sampler": {"disjoint": False}, "train": {"shuffle": False}}
+        shared["evaluate"] = {"visible": "training"}
         done = graphmill("train", self.write(merged(LINKS, shared), untidy),
                          "--data", untidy)
         self.assertIn("are not in the order of time", done.stderr)
+        run = self.train(merged(LINKS, {"train": {"epochs": 1}}),
+                         self.links)["run"]
+        before = list(self.runs.iterdir())
+        for command in (("validate", self.write(LINKS, untidy)),
+                        ("train", self.write(LINKS, untidy), "--runs",
+                         self.runs),
+                        ("evaluate", run)):
+            done = graphmill(*command, "--data", untidy)
+            self.assertEqual(done.returncode, 1, done.stdout)
+            self.assertIn("is for tasks that were split by time", done.stderr)
+        self.assertEqual(list(self.runs.iterdir()), before)
         run = self.train(merged(LINKS, {"sampler": {"window": 900},
                                         "train": {"epochs": 1}}),
                          self.links)["run"]
@@ -183,19 +323,7 @@ class Times(runs.Workplace):
         self.assertIn("counts seconds in it, where it was steps", done.stderr)
 
     def test_kills_change_nothing(self):
-        slow = merged(LINKS, {"faults": {"trainer_delay_ms": 40},
-                              "checkpoint": {"every_steps": 2}})
-        expected = self.train(LINKS, self.links)
-        draws = random.Random(SEED)
-        self.runs = self.top / "killed"
-        with Running(self.arguments(slow, self.links)) as run:
-            run.await_phases(draws.randrange(1, 3))
-            run.signal(signal.SIGKILL)
-            run.end()
-        done = graphmill("resume", run.folder(), "--quiet", "--json")
-        self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertEqual(json.loads(done.stdout)["digest"],
-                         expected["digest"])
+        self.check_killed(LINKS, self.links, random.Random(SEED).randrange(1, 3))
 
     def test_times_are_not_ignored_without_a_word(self):
         for change, said in (

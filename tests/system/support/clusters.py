@@ -202,3 +202,17 @@ class ClusterWorkplace(runs.Workplace):
                        *more)
         self.addCleanup(made.__exit__)
         return made
+
+
+def check_two_daemons(test, name, parts, expected):
+    """Two daemons with a part each train weights of known digests, also if one
+    of them samples for the other.
+    expected: [(definition, digest)]"""
+    with Cluster(test.top / f"cluster-{name}", parts, ["0", "1"]) as cluster:
+        for n, (definition, digest) in enumerate(expected):
+            for more in ({}, {"placement": {"trainers": ["d0"],
+                                            "samplers": ["d1"]}}):
+                summary = cluster.run(test.write(
+                    runs.merged(definition, more), parts,
+                    f"-{name}-{n}{len(more)}"))
+                test.assertEqual(summary["digest"], digest, cluster.logs())

@@ -98,16 +98,31 @@ class Workplace(unittest.TestCase):
                 "--data", str(data), "--runs", str(self.runs),
                 "--json", "--quiet"]
 
-    def train(self, definition, data):
+    def train(self, definition, data, *flags):
         """Trains to the end and returns the summary."""
-        done = subprocess.run(self.arguments(definition, data), text=True,
-                              capture_output=True, timeout=PATIENCE_SECONDS)
+        done = subprocess.run([*self.arguments(definition, data), *flags],
+                              text=True, capture_output=True,
+                              timeout=PATIENCE_SECONDS)
         self.assertEqual(done.returncode, 0, done.stderr)
         return json.loads(done.stdout.splitlines()[-1])
 
     def weights(self, summary):
         return read_safetensors(
             pathlib.Path(summary["run"]) / "weights.safetensors")
+
+    def check_killed(self, definition, data, phases):
+        """Ends a run by SIGKILL behind so many phases: resumed, it has the
+        weights of one that nothing has happened to."""
+        slow = merged(definition, {"faults": {"trainer_delay_ms": 40},
+                                   "checkpoint": {"every_steps": 2}})
+        expected = self.train(definition, data)
+        self.runs = self.top / "killed"
+        with Running(self.arguments(slow, data)) as run:
+            run.await_phases(phases)
+            run.signal(signal.SIGKILL)
+            run.end()
+        self.assertEqual(self.ask("resume", run.folder(), "--quiet")["digest"],
+                         expected["digest"])
 
     def ask(self, *arguments):
         """Runs a command that ends its output with one line of JSON."""

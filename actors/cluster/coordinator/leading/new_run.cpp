@@ -1,9 +1,12 @@
 #include "actors/cluster/coordinator/leading/new_run.hpp"
 
+#include "actors/cluster/coordinator/leading/leading_parts.hpp"
 #include "actors/cluster/coordinator/leading/resumption.hpp"
 #include "actors/cluster/coordinator/leading/run_checks.hpp"
+#include "actors/cluster/coordinator/outside/cluster_port.hpp"
 #include "actors/cluster/coordinator/outside/coordinator_config.hpp"
 #include "actors/cluster/coordinator/outside/coordinator_limits.hpp"
+#include "actors/cluster/coordinator/records/run_archive.hpp"
 #include "actors/cluster/coordinator/runs/run_filing.hpp"
 #include "actors/cluster/coordinator/runs/submitted_run.hpp"
 #include "actors/cluster/history/run_history.hpp"
@@ -22,10 +25,8 @@ namespace graphmill {
 namespace {
 
 /// How the run sees the dataset, by what its weights have learnt.
-/// @param names Original names of the dataset.
-template <class Names>
 result<void> set_view(const coordinator_config& config, submitted_run& run,
-                      const Names& names, const resumption& from) {
+                      const resumption& from) {
   std::optional<learnt_from> learnt;
   if (from.uploaded) {
     GRAPHMILL_TRY(learnt, from.uploaded->learnt());
@@ -33,9 +34,9 @@ result<void> set_view(const coordinator_config& config, submitted_run& run,
   run.view = learnt_view{config.graph};
   if (learnt && !trains_nothing(run.def)) {
     GRAPHMILL_TRYV(
-      expect_same_relations(names, *learnt,
-                            "the run's first weights have learnt from "
-                            "another dataset than this cluster serves"));
+      check_first_weights(run.def, config.graph->info(), config.data, *learnt,
+                          "this cluster serves another dataset than the one "
+                          "that the run's first weights were trained on"));
   } else if (learnt) {
     GRAPHMILL_TRY(run.view,
                   view_by(run.def, *learnt, config.graph, config.data));
@@ -80,8 +81,7 @@ result<void> note_new(run_history& history, submitted_run& run,
 result<void> make_run(const coordinator_config& config, submitted_run& run,
                       const resumption& from) {
   GRAPHMILL_TRYV(config.lock->check());
-  GRAPHMILL_TRY(auto names, read_original_names(config.data));
-  GRAPHMILL_TRYV(set_view(config, run, names, from));
+  GRAPHMILL_TRYV(set_view(config, run, from));
   GRAPHMILL_TRY(auto before,
                 checkpoint_before(config, *run.view.graph, run.def, from));
   auto yaml = definition_yaml(run.def);
@@ -93,6 +93,7 @@ result<void> make_run(const coordinator_config& config, submitted_run& run,
                 meaning_of_target(run.view.graph->info(), run.def));
   GRAPHMILL_TRY(auto features,
                 read_feature_meanings(config.data, config.graph->info()));
+  GRAPHMILL_TRY(auto names, read_original_names(config.data));
   GRAPHMILL_TRY(
     run.file, run_file::create(config.runs, run.def,
                                {config.data,
@@ -104,6 +105,18 @@ result<void> make_run(const coordinator_config& config, submitted_run& run,
   if (!made)
     run.file->discard();
   return made;
+}
+
+void close_record(const leading_parts& with, submitted_run& run,
+                  run_state state, std::string reason) {
+  run.record.state = state;
+  run.record.message = std::move(reason);
+  run.record.ended = now_unix();
+  with.archive.note(run.record);
+  if (run.is_feed())
+    with.port.post(
+      cluster_port::lane::files, [file = run.file] { file->discard(); },
+      [](const error&) {});
 }
 
 } // namespace graphmill

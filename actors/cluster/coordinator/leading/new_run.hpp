@@ -1,10 +1,14 @@
 #pragma once
 
 #include "messages/base/error.hpp"
+#include "messages/wire/cluster.hpp"
+
+#include <string>
 
 namespace graphmill {
 
 struct coordinator_config;
+struct leading_parts;
 struct resumption;
 struct submitted_run;
 
@@ -13,5 +17,10 @@ struct submitted_run;
 /// place and home.
 result<void> make_run(const coordinator_config& config, submitted_run& run,
                       const resumption& from);
+
+/// Ends a run that has nothing on: its record has this state and reason. The
+/// folder of a feed has nothing for anybody, and goes.
+void close_record(const leading_parts& with, submitted_run& run,
+                  run_state state, std::string reason);
 
 } // namespace graphmill

@@ -1,6 +1,7 @@
 #include "actors/cluster/coordinator/leading/restored_runs.hpp"
 
 #include "actors/base/timeouts.hpp"
+#include "actors/cluster/coordinator/leading/new_run.hpp"
 #include "actors/cluster/coordinator/leading/run_checks.hpp"
 #include "actors/cluster/coordinator/leading/run_queue.hpp"
 #include "actors/cluster/coordinator/members/cluster_daemons.hpp"
@@ -11,7 +12,6 @@
 #include "actors/cluster/coordinator/runs/run_filing.hpp"
 #include "actors/cluster/coordinator/runs/submitted_run.hpp"
 #include "actors/cluster/history/run_history.hpp"
-#include "messages/base/unix_time.hpp"
 #include "pipelines/definition/definition_file.hpp"
 
 #include <spdlog/logger.h>
@@ -87,14 +87,11 @@ std::shared_ptr<submitted_run> run_in(open_run left, std::int64_t place,
 
 void fail_restored(const leading_parts& with, submitted_run& run,
                    const error& reason) {
-  run.record.state = run_state::failed;
-  run.record.message =
-    fmt::format("the coordinator was started anew and cannot go on with "
-                "it: {}",
-                reason.message);
-  run.record.ended = now_unix();
-  with.notices.log_of(run.id)->warn("run {}: {}", run.id, run.record.message);
-  with.archive.note(run.record);
+  auto why = fmt::format("the coordinator was started anew and cannot go on "
+                         "with it: {}",
+                         reason.message);
+  with.notices.log_of(run.id)->warn("run {}: {}", run.id, why);
+  close_record(with, run, run_state::failed, std::move(why));
 }
 
 /// A run that was on waits for the daemons that it was on.

@@ -1,6 +1,7 @@
 #include "actors/cluster/coordinator/leading/run_leader.hpp"
 
 #include "actors/cluster/coordinator/leading/kept_search.hpp"
+#include "actors/cluster/coordinator/leading/new_run.hpp"
 #include "actors/cluster/coordinator/leading/run_places.hpp"
 #include "actors/cluster/coordinator/leading/run_queue.hpp"
 #include "actors/cluster/coordinator/leading/run_starter.hpp"
@@ -211,15 +212,9 @@ void run_leader::conclude(const run_ptr& run, attempt::task next) {
 
 /// A run that no attempt has anything of leaves its record.
 void run_leader::drop(submitted_run& run) {
-  run.record.state = run_state::cancelled;
-  run.record.message = fmt::format(
-    "cancelled before {}", run.attempts > 1 ? "its next attempt" : "it began");
-  run.record.ended = now_unix();
-  with_.archive.note(run.record);
-  if (run.is_feed()) // Its folder has nothing for anybody.
-    with_.port.post(
-      cluster_port::lane::files, [file = run.file] { file->discard(); },
-      [](const error&) {});
+  close_record(with_, run, run_state::cancelled,
+               fmt::format("cancelled before {}",
+                           run.attempts > 1 ? "its next attempt" : "it began"));
 }
 
 /// Writes what is left of the run. Waits for its disk on the thread that uses

@@ -14,7 +14,6 @@
 #include "actors/cluster/coordinator/runs/run_filing.hpp"
 #include "actors/cluster/coordinator/runs/submitted_run.hpp"
 #include "actors/transport/sessions/address.hpp"
-#include "messages/base/unix_time.hpp"
 #include "pipelines/definition/validation/validation.hpp"
 
 #include <spdlog/logger.h>
@@ -190,22 +189,14 @@ void submissions::taken(const std::shared_ptr<submitted_run>& run,
   }
   with_.archive.add(run->record);
   if (starter_.is_closed()) {
-    run->record.state = run_state::failed;
-    run->record.message = "the coordinator ended before it was taken";
-    run->record.ended = now_unix();
-    with_.archive.note(run->record);
+    close_record(with_, *run, run_state::failed,
+                 "the coordinator ended before it was taken");
     reply.reply(fail(ec::unavailable, "the coordinator is ending"));
     decided_();
     return;
   }
   if (!wanted) {
-    run->record.state = run_state::cancelled;
-    run->record.message = wanted.error().message;
-    run->record.ended = now_unix();
-    with_.archive.note(run->record);
-    with_.port.post(
-      cluster_port::lane::files, [file = run->file] { file->discard(); },
-      [](const error&) {});
+    close_record(with_, *run, run_state::cancelled, wanted.error().message);
     reply.reply(wanted.error());
     decided_();
     return;

@@ -18,10 +18,9 @@ class run_places;
 class run_queue;
 class run_starter;
 
-/// Takes runs that clients submit, and feeds of daemons, or says why it does
-/// not. A run is taken once its folder and its place in the history are on
-/// disk. Of the COORDINATOR's
-/// state, used in its handlers alone.
+/// Takes runs that clients submit, and those that feed consumers, or says why
+/// it does not. A run is taken once its folder and its place in the history are
+/// on disk. Of the COORDINATOR's state, used in its handlers alone.
 class submissions {
 public:
   /// @param decided Called when a run was taken, or was not.
@@ -32,7 +31,8 @@ public:
   /// Answers when the run is on disk.
   void submit(const incoming_request& request);
 
-  /// The same for a run whose batches the asking daemon takes.
+  /// The same for a run that feeds the daemon of a consumer, which asks: its
+  /// batches go there. A consumer has one feed at a time.
   void feed(const incoming_request& request);
 
   /// Where a run would go now.
@@ -62,13 +62,13 @@ private:
   const run_places& places_;
   std::function<void()> decided_;
   std::multiset<std::string> homes_; ///< Of runs that are being written.
-  /// What consumers have asked for and is being written: the incarnation of
-  /// who asked, and the place of the run in the queue.
+  /// A run that a consumer has asked for and that is being written: the
+  /// incarnation of its daemon, and the place of the run in the queue.
   struct feed_asked {
     std::string incarnation;
     std::int64_t place = 0;
   };
-  std::map<std::string, feed_asked> feeds_; ///< The latest, by consumer.
+  std::map<std::string, feed_asked> feeds_; ///< The latest of each consumer.
   /// Shared by all runs that go on with others, so that it counts them.
   std::shared_ptr<int> resumed_ = std::make_shared<int>(0);
 };

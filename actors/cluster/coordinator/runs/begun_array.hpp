@@ -11,19 +11,24 @@
 
 namespace graphmill {
 
-/// A file with the header of an array, whose elements are written in any order.
-/// It is for the owner of this process alone. Move-only.
+/// An array whose elements are written in any order. It has its header from the
+/// beginning, and its name from `commit` on; without that, nothing stays. Only
+/// the user of this process may read the file. Move-only.
 class begun_array {
 public:
+  /// @param path Its name after `commit`.
   static result<begun_array> create(const std::filesystem::path& path,
                                     dtype type,
                                     std::span<const std::int64_t> shape);
 
-  /// @param offset Bytes of the elements ahead of these.
+  /// @param offset The place of the first of these elements, in bytes from the
+  /// first element of the array.
   result<void> write(std::uint64_t offset,
                      std::span<const std::byte> elements) const;
 
+  /// Has what is written on disk.
   result<void> sync() const { return sync_file(file_.fd(), file_.path()); }
+  /// Gives the file its name. @pre All elements have been written.
   result<void> commit() { return file_.commit(); }
 
 private:

@@ -17,33 +17,24 @@ std::optional<label_meaning> labels_here(const dataset_info& info,
 }
 
 /// Whether weights of another dataset can be used on this one.
-result<void> check_other(const learnt_from& from, const dataset_info& info,
+result<void> check_other(const definition& def, const learnt_from& from,
+                         const dataset_info& info,
                          const std::filesystem::path& data) {
-  static constexpr auto told =
-    "this cluster serves another dataset than the one that the run was trained "
-    "on, and ";
+  static constexpr auto told = "this cluster serves another dataset than the "
+                               "one that the run was trained on";
   for (const auto& type : info.node_types)
     if (type.feature_width == 0)
       return fail(ec::invalid_argument,
-                  "{}nodes of type {} have no features: the run has learnt a "
-                  "row for each node of its own, and has none for others",
+                  "{}, and nodes of type {} have no features: the run has "
+                  "learnt a row for each node of its own, and has none for "
+                  "others",
                   told, type.name);
-  GRAPHMILL_TRY(const auto features, read_feature_meanings(data, info));
-  if (const auto differs = difference(features, from.features);
-      !differs.empty())
-    return fail(ec::invalid_argument,
-                "{}{}: import it with the same columns in the same order, "
-                "scaled in the same way",
-                told, differs);
-  GRAPHMILL_TRY(const auto names, read_original_names(data));
-  return expect_same_relations(
-    names, from,
-    "this cluster serves another dataset than the one that "
-    "the run was trained on");
+  return expect_same_inputs(def, info, data, from, told);
 }
 
-/// Whether labels here are those by which a run can be measured.
-result<void> check_measurable(const learnt_from& from,
+/// Whether labels here are those by which a run can be measured, or its
+/// predictions of rows be read.
+result<void> check_measurable(const definition& def, const learnt_from& from,
                               const std::optional<label_meaning>& here,
                               const dataset_info& info) {
   if (!here)
@@ -56,9 +47,13 @@ result<void> check_measurable(const learnt_from& from,
   if (const auto differs = difference(*here, from.labels); !differs.empty())
     return fail(ec::invalid_argument,
                 "labels of \"{}\", which this cluster serves, are not those "
-                "that the run has learnt: {}. To measure the run, import the "
-                "data so that they are; `submit --predict` needs no labels",
-                info.name, differs);
+                "that the run has learnt: {}. {}",
+                info.name, differs,
+                def.evaluate.predict
+                  ? "Import the data so that they are, or predict the rows by "
+                    "`graphmill predict --split` on one machine"
+                  : "To measure the run, import the data so that they are; "
+                    "`submit --predict` needs no labels");
   return ok();
 }
 
@@ -79,9 +74,9 @@ view_by(const definition& def, const learnt_from& from,
       info.name, traits_of(here->kind).phrase,
       traits_of(from.labels.kind).phrase);
   if (from.dataset_digest != info.digest)
-    GRAPHMILL_TRYV(check_other(from, info, data));
+    GRAPHMILL_TRYV(check_other(def, from, info, data));
   if (def.evaluate.only != measured_split::none)
-    GRAPHMILL_TRYV(check_measurable(from, here, info));
+    GRAPHMILL_TRYV(check_measurable(def, from, here, info));
   learnt_view out{graph};
   // Of a task of edges, classes of rows are those of the data, or outputs are
   // told, which have none.

@@ -1,6 +1,5 @@
 #include "actors/cluster/coordinator/runs/logit_arrays.hpp"
 
-#include "pipelines/flow/score_ranking.hpp"
 #include "pipelines/kernels/class_scores.hpp"
 #include "pipelines/kernels/cross_entropy.hpp"
 #include "pipelines/kernels/matrix.hpp"
@@ -37,13 +36,9 @@ result<void> logit_arrays::write(std::int64_t begin,
     return predictions_.write(at, std::as_bytes(logits));
   if (!shape_.task.one_class) {
     std::vector<std::uint8_t> labels(logits.size());
-    const auto& threshold = shape_.threshold;
-    for (std::size_t i = 0; i < logits.size(); ++i) {
-      const auto label = static_cast<std::int64_t>(i) % shape_.columns;
-      labels[i] = threshold && threshold->of == label
-                    ? reaches(logits[i], threshold->fixed.value_or(0.5))
-                    : logits[i] > 0;
-    }
+    for (std::size_t i = 0; i < logits.size(); ++i)
+      labels[i] = takes_label(static_cast<std::int64_t>(i) % shape_.columns,
+                              logits[i], shape_.threshold);
     return predictions_.write(row * columns, std::as_bytes(std::span{labels}));
   }
   std::vector<std::int64_t> classes;

@@ -15,27 +15,28 @@
 
 namespace graphmill {
 
-/// What a run that predicts gives, and by whom.
+/// What a run that predicts writes, and how its ranks share the rows.
 struct prediction_shape {
-  /// That are told: nodes of the target type or, of a task of edges, edges of a
-  /// split or those of `blocks`.
+  /// Rows that are predicted: nodes of the target type or, for a task of edges,
+  /// edges of a split or those of `blocks`.
   std::int64_t rows = 0;
   std::int64_t columns = 0; ///< Values of each row.
-  task_traits task = task_of(label_kind::classes);
+  task_traits task = task_of(outcome_form::classes);
   std::int64_t batch_size = 1; ///< Rows of a step, in their order.
-  rank_id ranks = 1;           ///< That each take a run of these.
+  rank_id ranks = 1;           ///< Each takes consecutive rows of a step.
   std::optional<threshold_choice> threshold = {}; ///< Of the definition.
-  /// Whose outputs are told; none: logits are.
+  /// Rows that bring the outputs of nodes; empty: rows bring logits.
   std::vector<output_block> blocks = {};
-  /// Of blocks: the names of the types at their ends.
+  /// The names of the node types at the ends of each block.
   std::vector<std::array<std::string, 2>> types = {};
-  bool edges = false; ///< Rows are edges.
+  bool edges = false; ///< Rows are edges, not nodes.
 
   std::int64_t steps() const { return (rows + batch_size - 1) / batch_size; }
-  /// Nodes or edges that the run predicts.
+  /// Nodes or edges that have a prediction: with `blocks` the nodes at their
+  /// ends, each once.
   std::int64_t count() const;
 
-  /// Of a run by this definition, which has been checked against the dataset.
+  /// For a run by this definition. @pre `check_against` has passed.
   static prediction_shape of(const definition& def, const dataset_info& info,
                              rank_id ranks);
 };

@@ -20,16 +20,18 @@
 
 namespace graphmill {
 
-/// What a daemon does with its shares of feeds, whose batches it takes. All
-/// functions are empty of a daemon that takes none.
+/// How a consumer's daemon takes part in the runs that feed it: its share is
+/// the rank that takes their batches. Of other daemons all functions are empty,
+/// and they take no such share.
 struct feed_hooks {
-  /// Opens a share, as `open_share` does. On a thread of its own.
+  /// Opens the share, in the place of `open_share`. Called on a thread of its
+  /// own.
   std::function<result<member_config>(const deployment&,
                                       data_guard::records& records)>
     open;
-  /// All other daemons have their shares: passes may begin.
+  /// All daemons of the run have their shares: passes may begin.
   std::function<void(const std::string& run, const member_actor&)> begun;
-  /// The share is over.
+  /// The share of the run has ended here.
   std::function<void(const std::string& run)> ended;
 };
 
@@ -49,7 +51,7 @@ struct agent_config {
   /// Where it leaves its figures; null: nobody looks at them.
   std::shared_ptr<figures_board> figures{};
   share_surroundings around;
-  feed_hooks feeds{};
+  feed_hooks feeds{};     ///< Of a consumer's daemon.
   storage_choice storage; ///< Of the parts here.
   /// Spawns the RUN RELAY of a share; tests look at what it spawns.
   std::function<run_reports_actor(caf::actor_system&, run_relay_config)> relay =

@@ -167,13 +167,12 @@ serve_batches offer_of(const deployment& assignment,
     std::max(target.count, *std::ranges::max_element(target.split_counts));
   const auto most = [&](phase which, std::uint32_t size) {
     // With trees, a node may be a seed of each row.
-    const auto seeds = seed_bound(
-      member.def, info, which,
-      disjoint ? std::min<std::int64_t>(size, rows) : std::int64_t{size});
+    const auto seeds = seed_bound(member.def, info, which,
+                                  disjoint ? std::min<std::int64_t>(size, rows)
+                                           : std::int64_t{size});
     std::int64_t sum = 0;
     for (std::size_t t = 0; t < seeds.size(); ++t)
-      sum += disjoint ? seeds[t]
-                      : std::min(seeds[t], info.node_types[t].count);
+      sum += disjoint ? seeds[t] : std::min(seeds[t], info.node_types[t].count);
     return static_cast<std::uint32_t>(
       std::min(sum, std::int64_t{std::numeric_limits<std::uint32_t>::max()}));
   };

@@ -156,6 +156,9 @@ result<void> share_host::host(const share_ptr& run, member_config member) {
 void share_host::spawn(const share_ptr& run, member_config member) {
   log_of(run->assignment.run)
     ->info("run {}: {}", run->assignment.run, sentence(member.storage));
+  if (!member.storage.oversize.empty() && !member.models.empty())
+    log_of(run->assignment.run)
+      ->info("run {}: {}", run->assignment.run, member.storage.oversize);
   run->stages = stages_of(run->assignment, member);
   // Parameters, two moments of each, and the best ones.
   if (!member.models.empty())
@@ -172,10 +175,9 @@ void share_host::spawn(const share_ptr& run, member_config member) {
               {run->wire, run->filling, run->cache, run->audit, run->census});
   auto& system = self_->home_system();
   run->relay = with_.config.relay(
-    system,
-    {run->assignment.run, run->assignment.coordinator, with_.config.around.net,
-     handle_of<agent_actor>(self_), run->assignment.attempt(),
-     predicts_outputs(member.def)});
+    system, {run->assignment.run, run->assignment.coordinator,
+             with_.config.around.net, handle_of<agent_actor>(self_),
+             run->assignment.attempt(), predicts_outputs(member.def)});
   run->member =
     spawn_member(system, std::move(member), run->stages, run->relay);
   deaths_.watch(self_, run->member, [this, run](const caf::error& reason) {

@@ -86,6 +86,11 @@ result<void> check_deployment(const deployment& assignment,
   return ok();
 }
 
+std::uint32_t sharers_of(const deployment& assignment) {
+  return std::max(assignment.runs_at_once,
+                  static_cast<std::uint32_t>(assignment.beside.size()) + 1);
+}
+
 result<member_config> open_share(const deployment& assignment,
                                  const share_sources& from,
                                  data_guard::records& records) {
@@ -98,10 +103,7 @@ result<member_config> open_share(const deployment& assignment,
   auto setup = cluster_setup(assignment.def);
   keep_own_faults(setup.def, assignment.daemons[assignment.you].name);
   setup.storage = from.storage;
-  // Feeds come on top of the runs that train.
-  setup.storage.sharers =
-    std::max(assignment.runs_at_once,
-             static_cast<std::uint32_t>(assignment.beside.size()) + 1);
+  setup.storage.sharers = sharers_of(assignment);
   settle_threads(setup.def, share.ranks.size(), from.processors);
   GRAPHMILL_TRY(auto out, assignment.feed
                             ? open_served(assignment, setup.def, graph, share,

@@ -8,6 +8,7 @@
 #include "partition/dataset/shard.hpp"
 #include "pipelines/planning/storage_decision.hpp"
 
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -30,6 +31,10 @@ result<void> check_deployment(const deployment& assignment,
                               const std::string& daemon,
                               const join_request& offer,
                               const partitioned_graph& graph);
+
+/// How many runs at most share the memory of a daemon, this one included: those
+/// that train at once, or more where feeds are on as well.
+std::uint32_t sharers_of(const deployment& assignment);
 
 /// Opens files and builds models, which takes a while: no handler may do it.
 /// Reads the seeds again, after the records were made: what the daemon read at

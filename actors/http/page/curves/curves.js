@@ -3,17 +3,15 @@
 import { Brush } from "./brush.js";
 import { Chart } from "./chart.js";
 import { byId, el, keyed, saveAs, sight, text } from "../elements/dom.js";
-import { DAEMON_FIGURES } from "../data/figures.js";
-import { byUnit, decimal, number, percent, threePlaces, timeOfDay }
-  from "../elements/format.js";
+import { CURVED_STAGES, DAEMON_FIGURES, RUN_FIGURES, STAGE_FIGURES }
+  from "../data/figures.js";
+import { byUnit, timeOfDay } from "../elements/format.js";
 import { eventKind } from "../elements/marks.js";
 import { View } from "./view.js";
 
 const MOST_CURVES = 6; // As there are styles of lines.
 const TABLE_ROWS = 12;
 const MOST_MARKS = 300; // Events on the axis of time.
-const STAGES = ["sampler", "fetcher", "batcher", "trainer", "sampling service",
-  "feature service"]; // Those that have curves.
 const TRAINER_SHARES = [["busy", "busy"], ["starved", "starved: waits for input"],
   ["waiting", "waits for other ranks"]];
 
@@ -35,7 +33,7 @@ function runCurves(store, name, from) {
 
 /** A share of the time of each stage, over all daemons. */
 function stageCurves(store, share, from) {
-  return curvesOf(new Map(STAGES.flatMap((kind) =>
+  return curvesOf(new Map(CURVED_STAGES.flatMap((kind) =>
     (store.stages.has(kind) ? [[kind, store.stages.get(kind)]] : []))), share, from);
 }
 
@@ -47,22 +45,19 @@ function trainerCurves(store, from) {
     : [];
 }
 
+/** A chart for each figure with a title. @param curves (name, from) => its curves */
+function titled(figures, curves) {
+  return figures.filter(({ title }) => title).map(({ name, title, unit }) =>
+    ({ title, ...byUnit(unit), curves: (from) => curves(name, from) }));
+}
+
 function specs(store) {
   return [
-    { title: "Loss of training", format: decimal, axis: number,
-      curves: (from) => runCurves(store, "loss", from) },
-    { title: "Learning rate", format: threePlaces, zero: true,
-      curves: (from) => runCurves(store, "learning_rate", from) },
-    { title: "Seeds per second", format: number, zero: true,
-      curves: (from) => runCurves(store, "seeds_per_second", from) },
-    { title: "Where the time of trainers goes", format: percent, zero: true, least: 1,
+    ...titled(RUN_FIGURES, (name, from) => runCurves(store, name, from)),
+    { title: "Where the time of trainers goes", ...byUnit("ratio"),
       curves: (from) => trainerCurves(store, from) },
-    { title: "Share of time that stages are busy", format: percent, zero: true, least: 1,
-      curves: (from) => stageCurves(store, "busy", from) },
-    { title: "Share of time that stages wait for answers", format: percent, zero: true, least: 1,
-      curves: (from) => stageCurves(store, "waiting", from) },
-    ...DAEMON_FIGURES.map(({ name, title, unit }) => ({ title, ...byUnit(unit), zero: true,
-      curves: (from) => curvesOf(store.daemons, name, from) })),
+    ...titled(STAGE_FIGURES, (name, from) => stageCurves(store, name, from)),
+    ...titled(DAEMON_FIGURES, (name, from) => curvesOf(store.daemons, name, from)),
   ];
 }
 

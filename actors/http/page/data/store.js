@@ -1,7 +1,8 @@
 // All that the page knows of the cluster, from documents of the coordinator,
 // which actors/monitoring.md describes. Of each kind of thing it keeps a limited number.
 
-import { DAEMON_FIGURES } from "./figures.js"; // Which the program writes.
+// The program writes this module.
+import { DAEMON_FIGURES, RUN_FIGURES, STAGE_FIGURES } from "./figures.js";
 import { addRows, HOUR, Series } from "./series.js";
 
 const MOST_DAEMONS = 256;
@@ -11,9 +12,8 @@ const MOST_STAGED = 8; // Runs whose stages are kept.
 const MOST_EVENTS = 2000;
 const WITHIN_RUNS = ["checkpoint", "limit", "trouble"]; // Events that no record tells of.
 
-const DAEMON_NAMES = DAEMON_FIGURES.map(({ name }) => name);
-export const RUN_FIGURES = ["loss", "learning_rate", "seeds_per_second", "epoch", "step"];
-export const STAGE_FIGURES = ["busy", "starved", "stalled", "waiting"];
+const [DAEMON_NAMES, RUN_NAMES, STAGE_NAMES] = [DAEMON_FIGURES, RUN_FIGURES, STAGE_FIGURES]
+  .map((figures) => figures.map(({ name }) => name));
 
 /** By which metric a run goes, if not by accuracy, and its value on the test split. */
 function measuredBy(summary) {
@@ -108,7 +108,7 @@ export class Store {
       addTold(this.daemons, name, daemons, DAEMON_NAMES, MOST_DAEMONS);
     const began = ([, { fields, rows }]) => rows[0]?.[fields.indexOf("time")] ?? 0;
     for (const [id, { stages = {} }] of Object.entries(runs).sort((a, b) => began(a) - began(b))) {
-      addTold(this.runs, id, runs, RUN_FIGURES, MOST_RUNS);
+      addTold(this.runs, id, runs, RUN_NAMES, MOST_RUNS);
       if (this.on.length === 0 && Object.keys(stages).length > 0) this.staged = id;
       this.takeStages(id, stages, runs);
     }
@@ -134,7 +134,7 @@ export class Store {
       this.stagesOf.set(id, new Map());
     }
     for (const kind of Object.keys(stages))
-      addTold(this.stagesOf.get(id), kind, stages, STAGE_FIGURES, MOST_STAGES);
+      addTold(this.stagesOf.get(id), kind, stages, STAGE_NAMES, MOST_STAGES);
   }
 
   /** Numbers grow, as long as a cluster is the same: this is another one, which has

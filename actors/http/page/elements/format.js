@@ -58,10 +58,17 @@ export function bytesPerSecond(value) {
   return known(value) ? `${bytes(value)}/s` : DASH;
 }
 
-/** How a figure of a unit is shown, and the least that an axis reaches to. */
+/** How a figure of a unit is shown: as text, whether its axis begins at 0, and the
+ * least that it reaches to. */
 export function byUnit(unit) {
-  return { bytes: { format: bytes }, bytes_per_second: { format: bytesPerSecond, least: 1e3 } }[unit]
-    ?? { format: number, least: 1 };
+  return {
+    bytes: { format: bytes, zero: true },
+    bytes_per_second: { format: bytesPerSecond, zero: true, least: 1e3 },
+    loss: { format: decimal, axis: number },
+    number: { format: threePlaces, zero: true },
+    per_second: { format: number, zero: true },
+    ratio: { format: percent, zero: true, least: 1 },
+  }[unit] ?? { format: number, zero: true, least: 1 };
 }
 
 export function milliseconds(seconds) {

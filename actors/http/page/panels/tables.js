@@ -86,8 +86,9 @@ export class DaemonTable {
       { name: "host", of: ({ host }) => host },
       { name: "parts", of: ({ parts }) => ranges(parts ?? []) },
       { name: "slots", kind: "number", of: ({ slots }) => exact(slots) },
-      ...DAEMON_FIGURES.map(({ name, title, unit }) => ({ name: title.toLowerCase(),
-        kind: "number", of: ({ load }) => byUnit(unit).format(load?.[name]) })),
+      ...DAEMON_FIGURES.filter(({ title }) => title).map(({ name, title, unit }) =>
+        ({ name: title.toLowerCase(), kind: "number",
+          of: ({ load }) => byUnit(unit).format(load?.[name]) })),
       { name: "there and back", kind: "wide", of: ({ health }) => links(health) },
       { name: "note", kind: "wide", of: ({ note, chaos }) =>
         [note, chaos ? "clients may do it harm (--chaos-allowed)" : ""].filter(Boolean)

@@ -26,7 +26,8 @@ def import_(data: Any, folder: str | os.PathLike[str], *,
         pyarrow, or a dictionary of arrays with the names of PyG:
         ``edge_index`` [2, edges]; ``x`` [nodes, features], dense or CSR; ``y``
         [nodes] classes or texts, [nodes, labels] 0 and 1, or numbers with
-        ``import_flags=["--regression"]``; ``train_mask`` [nodes] or
+        ``import_flags=["--regression"]``, which batches have as [nodes, numbers];
+        ``train_mask`` [nodes] or
         ``train_idx``, likewise ``val`` and ``test``; ``num_nodes``.
     ignore, rename
         Attributes to leave out, "NAME" or "TYPE.NAME": others that nothing reads
@@ -43,7 +44,8 @@ def import_(data: Any, folder: str | os.PathLike[str], *,
     weight, edge_attr, edge
         The attributes with the weights and the features of edges (default:
         edge_weight and edge_attr); ``{role: attribute}`` of edges
-        for a task: split, label, time, row_weight or negatives.
+        for tasks: split, label, time, row_weight or negatives, or as in
+        ``{"sign.label": "sign"}`` for one of several.
     undirected, no_label, name
         Edges go both ways, each pair of nodes once; labels that say that none is
         known; the name of the dataset.

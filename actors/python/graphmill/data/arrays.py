@@ -431,7 +431,8 @@ class Writer:
             values = Rows(values)
         columns = int(np.prod(getattr(values, "shape", (count,))[1:]))
         shape = (count,) if columns == 1 else (count, columns)
-        file_name = f"edge_{role}.npy"
+        task, _, what = role.rpartition(".")
+        file_name = f"edge_{what}{task and '.'}{task}.npy"
         path = self.folder / (f"{typed_name(key)}.{file_name}"
                               if self.found.typed else file_name)
         dtype = (values.dtype if values.dtype.kind in "biuf"
@@ -441,8 +442,9 @@ class Writer:
                 flat = block.reshape(-1)
                 file.write(first * columns, flat if flat.dtype.kind == "b"
                            else numbers(flat, where))
-        self.note(f"{where}: {role} of edges"
-                  + ("" if role == "time" else ", for a task"))
+        self.note(f"{where}: {what} of edges"
+                  + (f", for the task {task}" if task else
+                     "" if what == "time" else ", for a task"))
 
     def expect_ids(self, where: str, ids: Any, node_type: str,
                    done: int) -> None:

@@ -257,7 +257,8 @@ def parser() -> argparse.ArgumentParser:
         help="what numbers of times count; default: told by their size")
     add("--edge", metavar="ROLE=NAME", action="append", default=[],
         help="what an attribute of edges is for a task of edges: split (0, 1, "
-        "2, -1), label, time, row_weight or negatives; may come several times")
+        "2, -1), label, time, row_weight or negatives; TASK.label and so on for "
+        "one task of several; may come several times")
     add("--undirected", action="store_true",
         help="edges go both ways, each pair of nodes once")
     add("--name", help="name of the dataset; default: that of the folder")

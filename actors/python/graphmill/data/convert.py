@@ -232,10 +232,14 @@ def convert(graph: Any, folder: str | os.PathLike[str], *,
     edge_time) and of nodes, for sampling by time. time_unit: what their numbers
     count, s, ms or us since 1970, or step; None: told by their size.
     edge: {role: attribute of edges} for a task of edges, as {"label": "rating"};
-    roles are split (0, 1, 2, -1), label, time, row_weight and negatives.
+    roles are split (0, 1, 2, -1), label, time, row_weight and negatives;
+    "TASK.label" is of that task alone.
     no_label: labels that say that none is known, as texts or numbers.
     import_flags: for `graphmill import npy`. Of tables: nodes, ends, features,
     id_column."""
+    if isinstance(import_flags, str):
+        raise Refused(f"import_flags is {import_flags!r}: give a list of texts, "
+                      f"such as {shlex.split(import_flags)}")
     folder = pathlib.Path(folder)
     arrays = (folder.with_name(folder.name + ".arrays") if arrays is None
               else pathlib.Path(arrays))
@@ -295,9 +299,13 @@ def write_arrays(arrays: pathlib.Path, found: Found, chunk_bytes: Any,
     if found.undirected:
         found.notes.append("edges have no direction, and are imported both "
                            "ways")
-    arrays.parent.mkdir(parents=True, exist_ok=True)
-    scratch = pathlib.Path(tempfile.mkdtemp(dir=arrays.parent,
-                                            prefix=f".{arrays.name}."))
+    try:
+        arrays.parent.mkdir(parents=True, exist_ok=True)
+        scratch = pathlib.Path(tempfile.mkdtemp(dir=arrays.parent,
+                                                prefix=f".{arrays.name}."))
+    except OSError as error:
+        raise Refused(f"cannot write into {arrays.parent}: {error.strerror}; "
+                      "choose another folder") from error
     try:
         counts = Writer(scratch, found, chunk_bytes, **options).write()
         scratch.rename(arrays)

@@ -37,7 +37,7 @@ class Found:
     weights: dict[EdgeType, Any] = dataclasses.field(default_factory=dict)
     # The same of features.
     features: dict[EdgeType, Any] = dataclasses.field(default_factory=dict)
-    # Key of an edge type: {role in a task: (name, values)}, likewise.
+    # Key of an edge type: {role in tasks: (name, values)}, likewise.
     roles: dict[EdgeType, Any] = dataclasses.field(default_factory=dict)
     # Node type or key of an edge type: what the graph calls it, if otherwise.
     originals: dict[Any, str] = dataclasses.field(default_factory=dict)
@@ -104,17 +104,20 @@ def with_type_names(found: Found) -> Found:
                       if keys[key][1] != str(key[1])}})
 
 
+def give_to_edges(found: Found, name: str) -> None:
+    """Makes an attribute one of edges. A graph of one type may have all of its
+    attributes in one store, where a name alone says that it is of edges."""
+    if not found.typed and len(found.edges) == 1:
+        (only,), (nodes,) = found.edges, found.nodes.values()
+        if name in nodes and name not in found.edge_data.get(only, {}):
+            found.edge_data.setdefault(only, {})[name] = nodes.pop(name)
+
+
 def take_weights(found: Found, chosen: Any = None) -> None:
     """Takes the weights out of the attributes of edges: those of a usual name,
     or `chosen` in their place."""
     names = (chosen,) if chosen else found.weight_names
-    # One store may have all kinds of attributes, and only of edges is a name
-    # that says so.
-    if not found.typed and len(found.edges) == 1:
-        (only,), (nodes,) = found.edges, found.nodes.values()
-        name = chosen or "edge_weight"
-        if name in nodes and not found.edge_data.get(only):
-            found.edge_data[only] = {name: nodes.pop(name)}
+    give_to_edges(found, chosen or "edge_weight")
     for key, data in found.edge_data.items():
         there = [name for name in names if data.get(name) is not None]
         if len(there) > 1:
@@ -131,10 +134,7 @@ def take_features(found: Found, chosen: Any = None) -> None:
     """Takes the features out of the attributes of edges: edge_attr, or
     `chosen` in its place."""
     name = chosen or "edge_attr"
-    if not found.typed and len(found.edges) == 1:
-        (only,), (nodes,) = found.edges, found.nodes.values()
-        if name in nodes and name not in found.edge_data.get(only, {}):
-            found.edge_data.setdefault(only, {})[name] = nodes.pop(name)
+    give_to_edges(found, name)
     for key, data in found.edge_data.items():
         if data.get(name) is not None:
             found.features[key] = (name, data.pop(name))
@@ -147,13 +147,15 @@ ROLES = ("split", "label", "time", "row_weight", "negatives")
 
 
 def take_roles(found: Found, chosen: Any) -> None:
-    """Takes what a task of edges needs out of their attributes.
+    """Takes what tasks of edges need out of their attributes.
 
-    chosen: {role: attribute}."""
+    chosen: {role: attribute}; "TASK.role" is of that task alone."""
     for role, name in chosen.items():
-        if role not in ROLES:
+        task, dot, of_task = role.rpartition(".")
+        if of_task not in ROLES or (dot and type_name(task) != task):
             raise Refused(f"--edge {role}={name}: {', '.join(ROLES)} are what "
-                          "edges may have for a task")
+                          "edges may have for a task; one task of several has "
+                          "its name before it, as in TASK.label")
         if not found.typed and len(found.edges) == 1:
             (only,), (nodes,) = found.edges, found.nodes.values()
             if name in nodes and name not in found.edge_data.get(only, {}):
@@ -164,7 +166,10 @@ def take_roles(found: Found, chosen: Any) -> None:
             raise Refused(f"--edge {role}={name}: no edge has such an attribute")
         for key in of:
             found.roles.setdefault(key, {})[role] = (
-                name, found.edge_data[key].pop(name))
+                name, found.edge_data[key][name])
+    for name in set(chosen.values()):  # Tasks may share one.
+        for data in found.edge_data.values():
+            data.pop(name, None)
 
 
 def take_times(found: Found, of_edges: Any, of_nodes: Any) -> list[str]:
@@ -173,10 +178,7 @@ def take_times(found: Found, of_edges: Any, of_nodes: Any) -> list[str]:
     `of_nodes` names. Returns what the import is told."""
     flags = []
     name = of_edges or "edge_time"
-    if not found.typed and len(found.edges) == 1:
-        (only,), (nodes,) = found.edges, found.nodes.values()
-        if name in nodes and name not in found.edge_data.get(only, {}):
-            found.edge_data.setdefault(only, {})[name] = nodes.pop(name)
+    give_to_edges(found, name)
     for key, data in found.edge_data.items():
         if data.get(name) is None:
             continue

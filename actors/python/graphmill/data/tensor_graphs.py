@@ -30,10 +30,16 @@ def take_edges(data: Any, where: str) -> Any:
     if transposed is None:
         raise Refused(f"{where or 'the graph '}has neither edge_index nor "
                       "adj_t")
-    if not hasattr(transposed, "csr"):
-        raise Refused(f"{where}adj_t is no torch_sparse.SparseTensor; save "
-                      "edge_index instead")
-    indptr, indices, values = transposed.csr()
+    if hasattr(transposed, "csr"):  # Of torch_sparse.
+        indptr, indices, values = transposed.csr()
+    elif str(getattr(transposed, "layout", "")) == "torch.sparse_csr":
+        indptr, indices = transposed.crow_indices(), transposed.col_indices()
+        values = transposed.values()
+        if bool((values == 1).all()):
+            values = None  # As PyG makes it of edges without weights.
+    else:
+        raise Refused(f"{where}adj_t is neither a torch_sparse.SparseTensor nor a "
+                      "tensor of torch in CSR; save edge_index instead")
     if values is not None:
         data["edge_weight"] = values
     return CompressedEdges(indptr, indices, by_source=False)

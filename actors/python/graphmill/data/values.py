@@ -26,6 +26,9 @@ def to_numpy(value: Any) -> Array:
         return np.asarray(value.numpy())
     if hasattr(value, "asnumpy"):
         return np.asarray(value.asnumpy())
+    if isinstance(value, np.ma.MaskedArray) and np.any(value.mask):
+        raise Refused("an array has masked values, and nothing says what they "
+                      "are: call .filled(VALUE) first")
     return np.asarray(value)
 
 

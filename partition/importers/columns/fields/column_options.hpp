@@ -32,6 +32,8 @@ class column_options {
 public:
   explicit column_options(const column_request& from) : from_(from) {}
 
+  /// Whether a columns file says what the column becomes.
+  bool is_of_file() const { return !from_.where.empty(); }
   /// One of the values in `all`, else `usual`.
   std::string choice(const std::string& name,
                      std::initializer_list<std::string_view> all,

@@ -52,6 +52,7 @@ number_reader number_reader::of(column_options& options) {
   number_reader out;
   out.comma_ =
     options.choice("decimal", {"point", "comma"}, "point") == "comma";
+  out.of_file_ = options.is_of_file();
   out.lowest_ = options.number("lowest");
   out.highest_ = options.number("highest");
   if (out.lowest_ && out.highest_ && *out.lowest_ > *out.highest_)
@@ -72,11 +73,16 @@ number_reader::read(std::string_view field) const {
   }
   auto value = number_from<double>(text);
   if (!value || !std::isfinite(*value)) {
-    const auto hint = !comma_ && field.find(',') != field.npos
-                        ? decimal_comma_hint
-                        : "; a columns file makes features of categories, "
-                          "dates and texts (--suggest drafts one), and "
-                          "--ignore leaves the column out";
+    auto hint = number_hint(field, comma_     ? ""
+                                   : of_file_ ? "`decimal: comma`"
+                                              : decimal_flag);
+    if (hint.empty())
+      hint = of_file_
+               ? "; `as: category`, `as: date` or `as: text` makes features of "
+                 "it, and `ignore` leaves the column out"
+               : "; a columns file makes features of categories, dates and "
+                 "texts (--suggest drafts one), and --ignore leaves the column "
+                 "out";
     return fail(ec::invalid_data, "\"{}\" is no finite number{}", field, hint);
   }
   if (lowest_ && *value < *lowest_)

@@ -43,6 +43,7 @@ public:
 
 private:
   bool comma_ = false;
+  bool of_file_ = false; ///< A columns file asks for the number.
   std::optional<double> lowest_;
   std::optional<double> highest_;
   std::vector<std::string> none_;

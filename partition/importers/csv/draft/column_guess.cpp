@@ -6,6 +6,7 @@
 #include "partition/importers/columns/fields/date_text.hpp"
 #include "partition/importers/columns/fields/field_items.hpp"
 #include "partition/importers/columns/fields/number_reader.hpp"
+#include "partition/importers/exact_number.hpp"
 
 #include <fmt/format.h>
 
@@ -20,43 +21,26 @@ constexpr std::size_t most_values_kept = 100000;
 constexpr std::size_t most_one_hot = 50;
 constexpr std::size_t most_example_bytes = 40;
 
-/// Whether commas may separate thousands: 1,234 or 1,234,567.89.
-bool has_groups(std::string_view text) {
-  const auto are_digits = [](std::string_view part) {
-    return !part.empty() && part.find_first_not_of("0123456789") == part.npos;
-  };
-  if (text.starts_with('-'))
-    text.remove_prefix(1);
-  const auto point = text.find('.');
-  if (point != text.npos && !are_digits(text.substr(point + 1)))
-    return false;
-  text = text.substr(0, point);
-  constexpr std::size_t group = 3;
-  auto comma = text.find(',');
-  if (comma > group || !are_digits(text.substr(0, comma))
-      || text.front() == '0')
-    return false;
-  for (; comma != text.npos; comma = text.find(',')) {
-    text.remove_prefix(comma + 1);
-    if (const auto digits = text.substr(0, text.find(','));
-        digits.size() != group || !are_digits(digits))
-      return false;
-  }
-  return true;
-}
-
 } // namespace
 
 void column_guess::add(std::string_view field) {
   ++rows_;
+  constexpr std::string_view namibia = "NA";
   if (is_missing(field, {})) {
     ++missing_;
+    namibias_ += field == namibia ? 1 : 0;
     return;
   }
   if (example_.empty())
     example_ = shortened(printable(field), most_example_bytes);
   if (values_.size() < most_values_kept)
     values_.emplace(field);
+  codes_ += field.size() == namibia.size()
+                && std::ranges::all_of(
+                  field, [](char c) { return c >= 'A' && c <= 'Z'; })
+              ? 1
+              : 0;
+  times_read_ += times_.read(field) ? 1 : 0;
   std::string point{field};
   std::ranges::replace(point, ',', '.');
   // A code such as 01067 is no number: its zeros would be lost.
@@ -66,12 +50,13 @@ void column_guess::add(std::string_view field) {
   const auto number = code ? std::nullopt : number_from<double>(point);
   if (number && std::isfinite(*number)) {
     ++(point == field ? numbers_ : comma_numbers_);
+    fractions_ += point.find('.') != point.npos ? 1 : 0;
     least_ =
       numbers_ + comma_numbers_ == 1 ? *number : std::min(least_, *number);
     greatest_ =
       numbers_ + comma_numbers_ == 1 ? *number : std::max(greatest_, *number);
   }
-  if (field.find(',') != field.npos && has_groups(field)) {
+  if (has_thousands(field)) {
     if (++grouped_ == 1)
       example_ = shortened(printable(field), most_example_bytes);
     uncounted_ += number ? 0 : 1;
@@ -100,6 +85,20 @@ bool column_guess::is_unique() const {
   return missing_ == 0 && rows_ > 1
          && (static_cast<std::int64_t>(values_.size()) == rows_
              || values_.size() == most_values_kept);
+}
+
+bool column_guess::is_time(bool by_number) const {
+  return missing_ == 0 && all(times_read_) && (by_number || numbers_ == 0);
+}
+
+bool column_guess::may_be_id() const {
+  return rows_ > missing_ && !all(dates_)
+         && !(all(numbers_ + comma_numbers_) && fractions_ > 0);
+}
+
+/// Whether values are codes of countries, among which NA is Namibia.
+bool column_guess::has_codes() const {
+  return namibias_ > 0 && all(codes_) && values_.size() < most_one_hot;
 }
 
 /// Whether all fields that say something are of a kind.
@@ -135,6 +134,14 @@ std::vector<std::string> column_guess::date_patterns() const {
 }
 
 std::string column_guess::feature() const {
+  if (has_codes()) {
+    std::vector<std::string> values{values_.begin(), values_.end()};
+    values.emplace_back("NA");
+    std::ranges::sort(values);
+    return fmt::format("{{as: category, values: [\"{}\"]{}}}",
+                       fmt::join(values, "\", \""),
+                       missing_ > namibias_ ? ", missing: true" : "");
+  }
   const auto missing = missing_ > 0 ? ", missing: true" : "";
   if (all(booleans_) && values_.size() > 1)
     return fmt::format("{{as: boolean{}}}", missing);
@@ -176,6 +183,10 @@ std::string column_guess::reason() const {
     return fmt::format(
       "the order in {} is unclear: it is {{as: date, format: \"{}\"}}",
       example_, fmt::join(patterns, "\"} or {as: date, format: \""));
+  if (has_codes())
+    return fmt::format("codes such as {}, among which NA is no gap: it is "
+                       "Namibia in {} of {} rows",
+                       example_, namibias_, rows_);
   return fmt::format(
     "{}{} values, such as {}{}",
     values_.size() == most_values_kept ? "more than " : "", values_.size(),

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "partition/importers/csv/draft/date_guess.hpp"
+#include "partition/importers/time_text.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -20,6 +21,14 @@ public:
 
   /// Whether each row had a value of its own.
   bool is_unique() const;
+
+  /// Whether each row had a time, as an import reads times.
+  /// @param by_number Whether numbers may be some.
+  bool is_time(bool by_number) const;
+
+  /// Whether the values may be ids: they are neither dates nor numbers with a
+  /// fraction.
+  bool may_be_id() const;
   std::int64_t rows() const { return rows_; }
 
   /// What `features` says of it in YAML, such as "{as: number, fill: median}";
@@ -34,6 +43,7 @@ private:
   bool may_have_thousands() const;
   std::string numbers(const char* decimal) const;
   std::string dates(const std::string& format) const;
+  bool has_codes() const;
   std::vector<std::string> date_patterns() const;
 
   std::int64_t rows_ = 0;
@@ -46,9 +56,14 @@ private:
   std::int64_t dates_ = 0; ///< ISO 8601.
   std::int64_t timed_ = 0; ///< Dates with a time.
   date_guess written_;     ///< Dates that are not ISO 8601.
-  std::int64_t lists_ = 0; ///< Fields with '|' or ';'.
-  std::int64_t bars_ = 0;  ///< Fields with '|'.
-  std::int64_t words_ = 0; ///< In all fields.
+  time_text_reader times_;
+  std::int64_t times_read_ = 0;
+  std::int64_t fractions_ = 0; ///< Numbers with a point or comma.
+  std::int64_t codes_ = 0;     ///< Fields of two capital letters.
+  std::int64_t namibias_ = 0;  ///< "NA", which are missing, too.
+  std::int64_t lists_ = 0;     ///< Fields with '|' or ';'.
+  std::int64_t bars_ = 0;      ///< Fields with '|'.
+  std::int64_t words_ = 0;     ///< In all fields.
   double least_ = 0;
   double greatest_ = 0;
   std::string example_;

@@ -1,5 +1,7 @@
 #include "partition/importers/csv/draft/csv_draft.hpp"
 
+#include "messages/base/pluralized.hpp"
+#include "partition/importers/csv/csv_ends.hpp"
 #include "partition/importers/csv/csv_layout.hpp"
 #include "partition/importers/csv/csv_names.hpp"
 #include "partition/importers/csv/csv_tables.hpp"
@@ -9,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <optional>
 #include <set>
@@ -19,8 +22,8 @@ namespace graphmill {
 
 namespace {
 
-/// Rows of an edge list that are looked at: only its columns' names matter.
-constexpr std::int64_t most_edges_read = 1000;
+/// Rows of each file of an edge list that are looked at.
+constexpr std::int64_t most_edges_read = 100'000;
 
 /// A text in YAML, whatever is in it.
 std::string yaml_text(const std::string& text) {
@@ -32,6 +35,8 @@ std::string yaml_text(const std::string& text) {
 struct seen_table {
   std::vector<std::string> names;
   std::vector<column_guess> guesses;
+  std::int64_t rows = 0;
+  bool whole = true; ///< Whether no row is left.
 };
 
 /// Looks at the rows of one file, and at its header if it is the first one.
@@ -46,10 +51,15 @@ result<void> look_at_file(const std::filesystem::path& file,
     out.names = trimmed_fields(rows);
     out.guesses.resize(out.names.size());
   }
-  for (std::int64_t row = 0; row < most_rows; ++row) {
+  for (std::int64_t row = 0;; ++row) {
     GRAPHMILL_TRY(const auto more, rows.next());
     if (!more)
       break;
+    if (row == most_rows) {
+      out.whole = false;
+      break;
+    }
+    ++out.rows;
     const auto& fields = rows.fields();
     // Rows of another length are for the import to complain about.
     if (fields.size() == out.names.size())
@@ -102,6 +112,19 @@ bool is_mask(std::optional<csv_role> role) {
          || role == csv_role::test_mask;
 }
 
+/// @param roles Lines, and so the others.
+std::string table_text(const csv_table& table, const seen_table& seen,
+                       const std::string& roles, const std::string& ignored,
+                       const std::string& features) {
+  auto out = fmt::format("{}:  # {}{} looked at\n{}", yaml_text(table.type),
+                         seen.whole ? "all " : "the first ",
+                         pluralized(seen.rows, "row"), roles);
+  if (!ignored.empty())
+    out += "  ignore:\n" + ignored;
+  return out
+         + (features.empty() ? "  features: {}\n" : "  features:\n" + features);
+}
+
 std::string draft_nodes(const csv_table& table, const seen_table& seen) {
   std::string roles;
   std::string features;
@@ -139,35 +162,68 @@ std::string draft_nodes(const csv_table& table, const seen_table& seen) {
     else
       ignored += fmt::format("    - {}  # {}\n", name, reason);
   }
-  auto out = fmt::format("{}:\n{}", yaml_text(table.type), roles);
-  if (!ignored.empty())
-    out += "  ignore:\n" + ignored;
-  return out
-         + (features.empty() ? "  features: {}\n" : "  features:\n" + features);
+  return table_text(table, seen, roles, ignored, features);
+}
+
+/// The roles of the columns of an edge list: by usual names and those of node
+/// types; then the first columns that may have ids are the ends, and the first
+/// with times has those of edges.
+std::vector<std::optional<csv_role>> edge_roles(const csv_table& table,
+                                                const seen_table& seen) {
+  std::vector<std::optional<csv_role>> out;
+  for (const auto& name : seen.names)
+    out.push_back(edge_role_of(name));
+  const auto is_free = [&out](csv_role role) {
+    return std::ranges::find(out, std::optional{role}) == out.end();
+  };
+  const auto give = [&](csv_role role, auto fits) {
+    for (std::size_t i = 0; i < out.size() && is_free(role); ++i)
+      if (!out[i] && fits(i))
+        out[i] = role;
+  };
+  give(csv_role::edge_time, [&seen](std::size_t i) {
+    return seen.guesses[i].is_time(is_name_of_times(seen.names[i]));
+  });
+  const auto types = two_end_types(table);
+  constexpr std::array ends{csv_role::source, csv_role::destination};
+  for (std::size_t end = 0; end < ends.size(); ++end)
+    give(ends[end], [&](std::size_t i) {
+      return !types[end].empty() && names_type(seen.names[i], types[end]);
+    });
+  for (const auto end : ends)
+    give(end, [&](std::size_t i) {
+      return seen.guesses[i].may_be_id() && !suspected_role_of(seen.names[i]);
+    });
+  return out;
 }
 
 std::string draft_edges(const csv_table& table, const seen_table& seen) {
-  std::string roles;
-  std::string left;
+  std::string lines;
+  std::string features;
+  std::string ignored;
+  const auto roles = edge_roles(table, seen);
   for (std::size_t i = 0; i < seen.names.size(); ++i) {
     const auto name = yaml_text(seen.names[i]);
-    const auto role = edge_role_of(seen.names[i]);
+    const auto reason = seen.guesses[i].reason();
+    const auto role = roles[i];
     const auto* word = role == csv_role::source        ? "source"
                        : role == csv_role::destination ? "destination"
                        : role == csv_role::relation    ? "relation"
                        : role == csv_role::weight      ? "weight"
+                       : role == csv_role::edge_time   ? "edge_time"
                                                        : "";
     if (role)
-      roles += fmt::format("  {}: {}\n", word, name);
+      lines += fmt::format("  {}: {}  # {}\n", word, name, reason);
+    else if (suspected_role_of(seen.names[i]))
+      ignored += fmt::format("    - {}  # looks like labels or splits: take it "
+                             "out here for a task of edges; {}\n",
+                             name, reason);
+    else if (const auto feature = seen.guesses[i].feature(); !feature.empty())
+      features += fmt::format("    {}: {}  # {}\n", name, feature, reason);
     else
-      left += fmt::format("  #   - {}  # {}\n", name, seen.guesses[i].reason());
+      ignored += fmt::format("    - {}  # {}\n", name, reason);
   }
-  auto out = fmt::format("{}:\n{}", yaml_text(table.type), roles);
-  if (!left.empty())
-    out += "  # Say which of these are source, destination, relation, weight "
-           "or features, and ignore the others:\n  # ignore:\n"
-           + left;
-  return out;
+  return table_text(table, seen, lines, ignored, features);
 }
 
 } // namespace

@@ -9,10 +9,13 @@
 #include "partition/importers/csv/csv_edge_features.hpp"
 #include "partition/importers/csv/csv_edge_reader.hpp"
 #include "partition/importers/csv/csv_edges.hpp"
+#include "partition/importers/csv/csv_equal_rows.hpp"
 #include "partition/importers/csv/csv_fitted_edges.hpp"
 #include "partition/importers/csv/csv_graph.hpp"
 #include "partition/importers/csv/csv_nodes.hpp"
+#include "partition/importers/csv/csv_roles.hpp"
 #include "partition/importers/csv/csv_tables.hpp"
+#include "partition/importers/csv/csv_task_choices.hpp"
 #include "partition/importers/csv/csv_tasks.hpp"
 #include "partition/importers/csv/import/csv_record.hpp"
 #include "partition/importers/mutual_pairs.hpp"
@@ -59,12 +62,12 @@ result<dataset_info> declare(const csv_graph& graph,
                            || !type.label_sets.empty();
     if (learnable && !std::exchange(labelled, true))
       info.target = static_cast<node_type_id>(info.node_types.size());
-    info.node_types.push_back({.name = type.name,
-                               .count = type.ids.size(),
-                               .class_count = std::ssize(type.class_names),
-                               .class_names = type.class_names,
-                               .timed = type.layout.node_time.has_value()
-                                        && type.table});
+    info.node_types.push_back(
+      {.name = type.name,
+       .count = type.ids.size(),
+       .class_count = std::ssize(type.class_names),
+       .class_names = type.class_names,
+       .timed = type.layout.node_time.has_value() && type.table});
     if (!type.values.empty()) {
       info.node_types.back().class_count = 1;
       info.node_types.back().labels = label_kind::regression;
@@ -107,7 +110,7 @@ result<void> expect_times_used(const csv_import_options& options) {
 
 /// Which edges are rows is not to be found in an earlier dataset.
 void note_task_left_out(const csv_import_options& options) {
-  if (options.like.empty() || options.changes.task)
+  if (options.like.empty() || !options.changes.tasks.empty())
     return;
   const auto like = read_dataset_info(options.like);
   if (like && !like.value().tasks.empty())
@@ -121,9 +124,37 @@ void note_task_left_out(const csv_import_options& options) {
 bool speaks_of_task(const csv_import_options& options) {
   return !options.task_files.empty()
          || std::ranges::any_of(options.choices, [](const csv_choice& choice) {
-              return choice.role >= csv_role::task_label
-                     && choice.role <= csv_role::task_negatives;
+              return task_column(choice.role) != nullptr;
             });
+}
+
+/// Notes which labels for none the user has named in vain.
+/// @param found Those that labels of edges are.
+result<void> note_unused_labels(const csv_graph& graph,
+                                const csv_import_options& options,
+                                unlabelled_nodes found = {}) {
+  GRAPHMILL_TRY(const auto none, no_label_values::of(options.no_label));
+  for (const auto& type : graph.nodes) {
+    found.insert(type.unlabelled.begin(), type.unlabelled.end());
+    for (const auto& set : type.label_sets)
+      found.insert(set.unlabelled.begin(), set.unlabelled.end());
+  }
+  none.note_unused(found, options.on_note);
+  return ok();
+}
+
+/// Notes tasks whose classes are not those of the dataset that the new one is
+/// to be like, which has no such task.
+void note_new_tasks(const csv_import_options& options,
+                    const known_classes& known) {
+  for (const auto& task : options.changes.tasks)
+    if (!options.like.empty()
+        && traits_of(task.kind).labels == label_kind::classes
+        && known.find_task(name_of(task)) == nullptr)
+      tell_note(options.on_note,
+                "task {}: {} has no task of this name with classes, so its "
+                "classes are those found here",
+                name_of(task), options.like.string());
 }
 
 /// Fails if labels are said to be numbers and there are none.
@@ -165,8 +196,7 @@ public:
   /// @param weight Of a type that has weights.
   /// @param features Likewise.
   result<void> add(node_id source, node_id destination,
-                   std::optional<float> weight,
-                   std::span<const float> features,
+                   std::optional<float> weight, std::span<const float> features,
                    std::optional<std::int64_t> time) {
     if (time)
       times_.push_back(*time);
@@ -207,19 +237,19 @@ private:
 
 /// After errors it only looks for more.
 /// @param first The first edge type of the file. @param out Of each of them.
-/// @param tasks Null: there is no task.
 result<void> copy_edges(const csv_graph& graph, csv_edge_file& file,
                         const csv_import_options& options, row_errors& errors,
                         std::vector<edge_blocks> out, edge_type_id first = 0,
-                        csv_task_reader* tasks = nullptr) {
+                        std::span<csv_task_reader> tasks = {}) {
   csv_edge_reader reader{graph, file, options};
   csv_edge_features features{file.table, file.layout, file.features};
+  csv_equal_rows equal{options, file.layout};
   const auto width = file.features.columns.width();
   const auto visit = [&](const csv_edge& edge, csv_rows& rows) -> result<void> {
     GRAPHMILL_TRY(const auto read, reader.read(edge, rows));
     if (errors.failed())
       return features.check(rows);
-    if (!read)
+    if (!read || equal.repeats(rows))
       return ok();
     GRAPHMILL_TRY(const auto row, features.read(rows));
     if (std::ssize(row) != width || errors.failed())
@@ -229,13 +259,18 @@ result<void> copy_edges(const csv_graph& graph, csv_edge_file& file,
                             : std::optional<node_id>{0};
     if (!relation)
       return rows.reader().wrong("the table changed while it was read");
-    if (tasks != nullptr) {
-      GRAPHMILL_TRY(const auto sound,
-                    tasks->add(first + static_cast<edge_type_id>(*relation),
-                               file, edge, rows));
-      if (!sound)
-        return ok();
+    auto sound = true;
+    for (auto& task : tasks) {
+      GRAPHMILL_TRY(
+        const auto good,
+        task.read(first + static_cast<edge_type_id>(*relation), file, rows));
+      sound = sound && good;
     }
+    if (!sound)
+      return ok();
+    for (auto& task : tasks)
+      GRAPHMILL_TRYV(task.keep(rows.reader()));
+    equal.keep();
     return out[static_cast<std::size_t>(*relation)].add(
       read->source, read->destination, read->weight, row, read->time);
   };
@@ -244,8 +279,9 @@ result<void> copy_edges(const csv_graph& graph, csv_edge_file& file,
   for (auto& blocks : out) {
     GRAPHMILL_TRYV(blocks.flush());
   }
-  reader.note_times(options.on_note);
+  GRAPHMILL_TRYV(reader.note_times(options.on_note));
   reader.note_dropped(options.on_note);
+  equal.note(file.table, options.on_note);
   return ok();
 }
 
@@ -270,7 +306,7 @@ result<void> copy_all_edges(csv_graph& graph, const edge_plan& plan,
                             const csv_import_options& options,
                             dataset_writer& writer, row_errors& errors,
                             const progress_callback& on_progress,
-                            csv_task_reader* tasks) {
+                            std::span<csv_task_reader> tasks) {
   edge_type_id type = 0;
   for (std::size_t f = 0; f < graph.edges.size(); ++f) {
     if (on_progress)
@@ -298,12 +334,6 @@ result<void> split_target(const csv_graph& graph, const dataset_info& info,
                           const split_request& request,
                           dataset_writer& writer) {
   const auto& type = graph.nodes[static_cast<std::size_t>(info.target)];
-  if (type.times.empty() && !type.node_times.empty()) {
-    const std::vector<double> times(type.node_times.begin(),
-                                    type.node_times.end());
-    return write_split(request, info.node_types[info.target], info.target,
-                       type.layout.has_split(), type.labels, times, writer);
-  }
   return write_split(request, info.node_types[info.target], info.target,
                      type.layout.has_split(), type.labels, type.times, writer);
 }
@@ -379,9 +409,8 @@ result<graph_changes> changes_of_types(const csv_graph& graph,
           return fail(ec::invalid_argument,
                       "--normalise: edges of type \"{}\" have no features",
                       name);
-        std::erase_if(out.normalise, [&name](const auto& one) {
-          return one.first == name;
-        });
+        std::erase_if(out.normalise,
+                      [&name](const auto& one) { return one.first == name; });
       }
       const auto& types = graph.nodes;
       const auto is_named = [&](const std::string& relation) {
@@ -418,10 +447,10 @@ result<void> fit_edges(csv_graph& graph, dataset_info& info,
   for (auto& file : graph.edges) {
     const auto types = file.names.size();
     if (file.features.needs_fit()) {
-      GRAPHMILL_TRY(
-        const auto rows,
-        fitted_edges(graph, file, options,
-                     std::span{plan.rules}.subspan(first, types), errors));
+      GRAPHMILL_TRY(const auto rows,
+                    fitted_edges(graph, file, options,
+                                 std::span{plan.rules}.subspan(first, types),
+                                 errors));
       GRAPHMILL_TRYV(fit_csv_features(file.table, file.layout,
                                       options.separator, rows, file.features,
                                       errors));
@@ -480,13 +509,13 @@ result<void> copy_nodes(csv_node_type& type, node_type_id id, char separator,
   }
   if (type.layout.node_time && type.table) {
     if (std::ssize(type.node_times) != type.ids.size())
-      return fail(ec::invalid_data,
-                  "{}: {} that only edges name, such as \"{}\", have no times, "
-                  "and those of the table have some (--node-time); add rows for "
-                  "them",
-                  type.name,
-                  pluralized(type.ids.size() - type.table_rows, "node"),
-                  printable(type.ids.name(type.table_rows)));
+      return fail(
+        ec::invalid_data,
+        "{}: {} that only edges name, such as \"{}\", have no times, "
+        "and those of the table have some (--node-time); add rows for "
+        "them",
+        type.name, pluralized(type.ids.size() - type.table_rows, "node"),
+        printable(type.ids.name(type.table_rows)));
     GRAPHMILL_TRYV(writer.set_times(id, type.node_times));
   }
   for (auto which : all_splits) {
@@ -527,8 +556,7 @@ result<void> write_edge_meanings(const csv_graph& graph,
   edge_type_id type = 0;
   for (const auto& file : graph.edges)
     for (std::size_t i = 0; i < file.names.size(); ++i, ++type)
-      for (const auto id :
-           {type, plan.reverse[static_cast<std::size_t>(type)]})
+      for (const auto id : {type, plan.reverse[static_cast<std::size_t>(type)]})
         if (id >= 0)
           GRAPHMILL_TRYV(write_meaning(file.features, file.layout,
                                        edge_folder(folder, info, id)));
@@ -575,12 +603,14 @@ result<dataset_info> import_tables(const csv_import_options& given,
       on_progress({.phase = phase, .done = done, .total = total});
   };
   auto options = given;
+  options.changes.equal_rows_dropped = true;
   if (!options.like.empty()) {
     GRAPHMILL_TRYV(adopt_csv_record(options));
   }
   GRAPHMILL_TRYV(expect_times_used(options));
-  if (!options.changes.task && speaks_of_task(options))
-    options.changes.task.emplace();
+  if (options.changes.tasks.empty() && speaks_of_task(options))
+    options.changes.tasks.emplace_back();
+  GRAPHMILL_TRYV(name_tasks_of_choices(options));
   note_task_left_out(options);
   tell("read tables", 0, 0);
   GRAPHMILL_TRY(auto graph, read_csv_graph(options, errors));
@@ -588,10 +618,14 @@ result<dataset_info> import_tables(const csv_import_options& given,
     return check_rest(graph, options, errors);
   GRAPHMILL_TRYV(expect_values(graph, options));
   GRAPHMILL_TRY(auto declared, declare(graph, options));
-  if (auto& task = options.changes.task)
+  auto& requests = options.changes.tasks;
+  for (std::size_t t = 0; t < requests.size(); ++t)
     for (const auto& file : graph.edges) {
-      task->timed = task->timed || file.layout.task_time.has_value();
-      task->weighted = task->weighted || file.layout.task_weight.has_value();
+      if (!is_of_task(requests[t], graph, file))
+        continue;
+      const auto columns = file.layout.task(t);
+      requests[t].timed = requests[t].timed || columns.time;
+      requests[t].weighted = requests[t].weighted || columns.weight;
     }
   GRAPHMILL_TRYV(fit_all(graph, declared, options, errors));
   if (errors.failed())
@@ -622,7 +656,7 @@ result<dataset_info> import_tables(const csv_import_options& given,
       tell_note(options.on_note, "{}: {}",
                 graph.nodes[t].table->file.filename().string(), note);
     const auto place = node_folder(folder, info, id);
-    GRAPHMILL_TRYV(write_ids(graph.nodes[t], place / "ids.txt"));
+    GRAPHMILL_TRYV(write_ids(graph.nodes[t], place / ids_file));
     GRAPHMILL_TRYV(
       write_meaning(graph.nodes[t].features, graph.nodes[t].layout, place));
   }
@@ -638,19 +672,30 @@ result<dataset_info> import_tables(const csv_import_options& given,
       info.node_types[t], id, type.splits, type.times, writer,
       options.on_note));
   }
-  std::optional<csv_task_reader> tasks;
-  if (options.changes.task) {
-    tasks.emplace(options, graph, info);
-    GRAPHMILL_TRYV(tasks->check_columns());
+  known_classes known;
+  if (!options.classes_of.empty() && !requests.empty()) {
+    GRAPHMILL_TRY(known, known_classes::of(options.classes_of));
   }
-  GRAPHMILL_TRYV(copy_all_edges(graph, edges, options, writer, errors,
-                                on_progress, tasks ? &*tasks : nullptr));
+  note_new_tasks(options, known);
+  GRAPHMILL_TRY(const auto none, no_label_values::of(options.no_label));
+  std::vector<csv_task_reader> tasks;
+  for (std::size_t t = 0; t < requests.size(); ++t) {
+    tasks.emplace_back(options, graph, info, t, none, known);
+    GRAPHMILL_TRYV(tasks.back().check_columns());
+  }
+  GRAPHMILL_TRYV(
+    copy_all_edges(graph, edges, options, writer, errors, on_progress, tasks));
   GRAPHMILL_TRYV(errors.finish());
-  if (tasks)
-    GRAPHMILL_TRYV(tasks->finish(writer));
+  unlabelled_nodes unlabelled; // Edges.
+  for (auto& task : tasks) {
+    GRAPHMILL_TRY(const auto found, task.finish(writer));
+    unlabelled.insert(found.begin(), found.end());
+  }
+  GRAPHMILL_TRYV(note_unused_labels(graph, options, std::move(unlabelled)));
   GRAPHMILL_TRYV(write_csv_record(graph, options, folder));
   GRAPHMILL_TRY(auto written, writer.finish());
   note_dropped(writer, written, options.changes, options.on_note);
+  note_tasks(writer, written, options.changes, options.on_note);
   graph = {}; // Its ids would take memory beside the pairs.
   GRAPHMILL_TRYV(note_mutual_pairs(folder, edges, options.on_note));
   return written;
@@ -764,7 +809,7 @@ result<void> write_new_nodes(csv_graph& graph, dataset_info info,
       tell_note(options.on_note, "{}: {}", type.table->file.filename().string(),
                 note);
     GRAPHMILL_TRYV(
-      write_ids(type, node_folder(folder, plan.info, id) / "ids.txt"));
+      write_ids(type, node_folder(folder, plan.info, id) / ids_file));
     GRAPHMILL_TRYV(write_label_sets(type.label_sets, std::nullopt,
                                     plan.info.node_types[t], id, type.splits,
                                     type.times, plan.writer, options.on_note));
@@ -797,9 +842,9 @@ result<void> write_new_edges(csv_graph& graph, dataset_info info,
                                             : of.ids.name(node - old));
   };
   const auto reverse = options.reverse && !info.edge_types.empty();
-  GRAPHMILL_TRY(auto plan, begin_import(folder, std::move(info), row_norm::none,
-                                        reverse, changes, on_progress, name_of,
-                                        false));
+  GRAPHMILL_TRY(auto plan,
+                begin_import(folder, std::move(info), row_norm::none, reverse,
+                             changes, on_progress, name_of, false));
   // Edges without times of their own have those of their sources.
   for (std::size_t t = 0; t < graph.nodes.size(); ++t) {
     if (!plan.info.node_types[t].timed)
@@ -817,7 +862,7 @@ result<void> write_new_edges(csv_graph& graph, dataset_info info,
     GRAPHMILL_TRYV(plan.writer.set_times(static_cast<node_type_id>(t), times));
   }
   GRAPHMILL_TRYV(copy_all_edges(graph, plan.edges, options, plan.writer, errors,
-                                on_progress, nullptr));
+                                on_progress, {}));
   GRAPHMILL_TRYV(errors.finish());
   GRAPHMILL_TRY(const auto written, plan.writer.finish());
   note_dropped(plan.writer, written, changes, options.on_note);
@@ -835,6 +880,7 @@ result<void> import_additions(const csv_import_options& given,
   GRAPHMILL_TRY(auto graph, read_csv_graph(options, errors));
   if (errors.failed())
     return check_rest(graph, options, errors);
+  GRAPHMILL_TRYV(note_unused_labels(graph, options));
   for (auto& type : graph.nodes) {
     if (type.table)
       GRAPHMILL_TRYV(continue_label_sets(type, options));
@@ -844,8 +890,8 @@ result<void> import_additions(const csv_import_options& given,
   GRAPHMILL_TRYV(fit_all(graph, info, options, errors));
   if (errors.failed())
     return check_rest(graph, options, errors);
-  GRAPHMILL_TRYV(write_new_nodes(graph, info, options, folders.nodes,
-                                 on_progress, errors));
+  GRAPHMILL_TRYV(
+    write_new_nodes(graph, info, options, folders.nodes, on_progress, errors));
   return write_new_edges(graph, std::move(info), options, folders.edges,
                          on_progress, errors);
 }

@@ -9,6 +9,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
+#include <limits>
+#include <optional>
+#include <span>
 #include <utility>
 
 namespace graphmill {
@@ -117,6 +121,10 @@ error no_csv_record(const csv_import_options& options, std::string_view why) {
               options.like.string(), why);
 }
 
+error damaged_csv_record(const csv_import_options& options) {
+  return no_csv_record(options, "its columns.json is damaged");
+}
+
 std::vector<std::string> record_texts(const nlohmann::json& in,
                                       const char* key) {
   std::vector<std::string> out;
@@ -127,48 +135,78 @@ std::vector<std::string> record_texts(const nlohmann::json& in,
   return out;
 }
 
+/// The column that a choice gives a table; nothing: it is for other tables.
+std::optional<std::string> column_for(const csv_import_options& options,
+                                      const csv_choice& choice,
+                                      const csv_table& table) {
+  const auto equals = choice.column.find('=');
+  const auto name = choice.column.substr(0, equals);
+  const auto has_name = [&name](const csv_table& one) {
+    return names_table(name, one);
+  };
+  if (equals == std::string::npos
+      || (std::ranges::none_of(options.nodes, has_name)
+          && std::ranges::none_of(options.edges, has_name)))
+    return choice.column;
+  return has_name(table) ? std::optional{choice.column.substr(equals + 1)}
+                         : std::nullopt;
+}
+
 /// Adds a choice unless the user has made one of this role, or of this column,
 /// for the table.
-void add_choice(csv_import_options& options, const std::string& table,
-                csv_role role, const std::string& column, bool if_there) {
+/// @param given How many choices are the user's.
+void add_choice(csv_import_options& options, std::size_t given,
+                const csv_table& table, csv_role role,
+                const std::string& column, bool if_there) {
   const auto is_chosen = [&](const csv_choice& other) {
-    const auto bare = other.column.starts_with(table + "=")
-                        ? other.column.substr(table.size() + 1)
-                        : other.column;
-    return (other.role == role && !may_repeat(role)) || bare == column;
+    const auto chosen = column_for(options, other, table);
+    return chosen
+           && ((other.role == role && !may_repeat(role)) || *chosen == column);
   };
-  if (std::ranges::any_of(options.choices, is_chosen))
+  if (std::ranges::any_of(std::span{options.choices}.first(given), is_chosen))
     return;
-  options.choices.push_back({role, table + "=" + column, if_there});
+  options.choices.push_back(
+    {.role = role,
+     .column = table.type + "=" + column,
+     .if_there = if_there,
+     .where = fmt::format("{}{}", options.after.empty() ? "--like " : "",
+                          options.like.string())});
 }
 
 /// Whether tomorrow's table must have the column, too. It may lack answers.
 bool is_needed(csv_role role) {
-  constexpr auto needed =
-    std::to_array({csv_role::source, csv_role::destination, csv_role::relation,
-                   csv_role::weight, csv_role::id, csv_role::edge_time,
-                   csv_role::node_time});
+  constexpr auto needed = std::to_array(
+    {csv_role::source, csv_role::destination, csv_role::relation,
+     csv_role::weight, csv_role::id, csv_role::edge_time, csv_role::node_time});
   return std::ranges::find(needed, role) != needed.end();
 }
 
-void adopt_roles(const nlohmann::json& table, csv_import_options& options) {
+/// @param tables Those of the kind; one of the type may be missing.
+/// @param given As for `add_choice`.
+void adopt_roles(const nlohmann::json& table,
+                 const std::vector<csv_table>& tables, std::size_t given,
+                 csv_import_options& options) {
   const auto type = table.value("type", std::string{});
+  const auto at = std::ranges::find(tables, type, &csv_table::type);
+  const auto of = at == tables.end() ? csv_table{.type = type} : *at;
+  const auto add = [&](csv_role role, const std::string& name, bool if_there) {
+    add_choice(options, given, of, role, name, if_there);
+  };
   const auto& split = options.changes.split;
   const auto uses_time = split && split->order == split_order::time;
   const auto& roles = table["roles"];
   for (const auto& [word, role, column] : single_roles)
     if (roles.is_object() && roles.contains(word) && roles[word].is_string())
-      add_choice(options, type,
-                 role == csv_role::time && !uses_time ? csv_role::ignore : role,
-                 roles[word].get<std::string>(), !is_needed(role));
+      add(role == csv_role::time && !uses_time ? csv_role::ignore : role,
+          roles[word].get<std::string>(), !is_needed(role));
   for (const auto& name : record_texts(table, "label_sets"))
-    add_choice(options, type, csv_role::label_set, name, true);
+    add(csv_role::label_set, name, true);
   for (const auto& name : record_texts(table, "split_sets"))
-    add_choice(options, type, csv_role::split_set, name, true);
+    add(csv_role::split_set, name, true);
   for (const auto& name : record_texts(table, "ignore"))
-    add_choice(options, type, csv_role::ignore, name, true);
+    add(csv_role::ignore, name, true);
   for (const auto& name : record_texts(table, "features"))
-    add_choice(options, type, csv_role::feature, name, false);
+    add(csv_role::feature, name, false);
   if (table["header"].get<bool>())
     options.with_header.push_back(type);
   else
@@ -216,52 +254,68 @@ result<void> adopt_change(const csv_import_options& options, const char* name,
   return ok();
 }
 
+/// A number among the changes of a record, of `least` to `most`. One that an
+/// older record lacks is `usual`.
+result<std::int64_t> number_in_record(const csv_import_options& options,
+                                      const nlohmann::json& changes,
+                                      const char* key, std::int64_t usual,
+                                      std::int64_t least, std::int64_t most) {
+  const auto number = integer_of(changes.value(key, nlohmann::json(usual)));
+  if (!number || *number < least || *number > most)
+    return damaged_csv_record(options);
+  return *number;
+}
+
+/// A mark of text tables in a record.
+result<char> mark_in_record(const csv_import_options& options,
+                            const nlohmann::json& changes, const char* key) {
+  using limits = std::numeric_limits<char>;
+  GRAPHMILL_TRY(const auto mark,
+                number_in_record(options, changes, key, '\0', limits::min(),
+                                 limits::max()));
+  return static_cast<char>(mark);
+}
+
+/// @param recorded The changes of a record, an object.
 result<void> adopt_changes(const nlohmann::json& recorded,
                            csv_import_options& options) {
-  const auto is_set = [&recorded](const char* key) {
-    return recorded.is_object() && recorded.contains(key)
-           && recorded[key].is_boolean() && recorded[key].get<bool>();
+  const auto adopt_flag = [&](const char* option, const char* key,
+                              bool& change) -> result<void> {
+    const auto flag = recorded.value(key, nlohmann::json(false));
+    if (!flag.is_boolean())
+      return damaged_csv_record(options);
+    return adopt_change(options, option, false, flag.get<bool>(), change);
   };
   for (const auto& text : record_texts(recorded, "no_label"))
     if (std::ranges::find(options.no_label, text) == options.no_label.end())
       options.no_label.push_back(text);
   auto& changes = options.changes;
   constexpr auto usual = duplicate_edges::keep;
-  auto duplicates = static_cast<std::int64_t>(usual);
-  if (recorded.is_object())
-    duplicates = integer_of(recorded.value("duplicates", nlohmann::json{}))
-                   .value_or(duplicates);
-  if (duplicates < 0 || duplicates > static_cast<int>(duplicate_edges::sum))
-    return no_csv_record(options, "its columns.json is damaged");
-  auto unit = std::int64_t{0};
-  if (recorded.is_object())
-    unit = integer_of(recorded.value("time_unit", nlohmann::json{}))
-             .value_or(static_cast<int>(time_unit::automatic));
-  if (unit < 0 || unit > static_cast<int>(time_unit::steps))
-    return no_csv_record(options, "its columns.json is damaged");
+  GRAPHMILL_TRY(const auto duplicates,
+                number_in_record(options, recorded, "duplicates",
+                                 static_cast<int>(usual), 0,
+                                 static_cast<int>(duplicate_edges::sum)));
+  GRAPHMILL_TRY(const auto unit,
+                number_in_record(options, recorded, "time_unit",
+                                 static_cast<int>(time_unit::automatic), 0,
+                                 static_cast<int>(time_unit::steps)));
   GRAPHMILL_TRYV(adopt_change(options, "--time-unit", time_unit::automatic,
                               static_cast<time_unit>(unit), options.times));
-  GRAPHMILL_TRYV(adopt_change(options, "--reverse", false, is_set("reverse"),
-                              options.reverse));
-  GRAPHMILL_TRYV(adopt_change(options, "--undirected", false,
-                              is_set("all_undirected"),
-                              changes.all_undirected));
+  GRAPHMILL_TRYV(adopt_flag("--reverse", "reverse", options.reverse));
+  GRAPHMILL_TRYV(
+    adopt_flag("--undirected", "all_undirected", changes.all_undirected));
   GRAPHMILL_TRYV(adopt_change(options, "--undirected", {},
                               record_texts(recorded, "undirected"),
                               changes.undirected));
-  GRAPHMILL_TRYV(adopt_change(options, "--self-loops", false,
-                              is_set("drop_self_loops"),
-                              changes.drop_self_loops));
+  GRAPHMILL_TRYV(
+    adopt_flag("--self-loops", "drop_self_loops", changes.drop_self_loops));
   GRAPHMILL_TRYV(adopt_change(options, "--duplicates", usual,
                               static_cast<duplicate_edges>(duplicates),
                               changes.duplicates));
+  GRAPHMILL_TRYV(adopt_flag("--sparse", "sparse", changes.sparse));
   GRAPHMILL_TRYV(
-    adopt_change(options, "--sparse", false, is_set("sparse"), changes.sparse));
-  GRAPHMILL_TRYV(adopt_change(options, "--decimal", false,
-                              is_set("decimal_commas"),
-                              options.decimal_commas));
-  GRAPHMILL_TRYV(adopt_change(options, "--regression", false,
-                              is_set("regression"), options.regression));
+    adopt_flag("--decimal", "decimal_commas", options.decimal_commas));
+  GRAPHMILL_TRYV(adopt_flag("--regression", "regression", options.regression));
   return adopt_change(options, "--regression-set", {},
                       record_texts(recorded, "regression_sets"),
                       options.regression_sets);
@@ -269,19 +323,17 @@ result<void> adopt_changes(const nlohmann::json& recorded,
 
 /// What is appended is written as the tables of the import, for nobody says how
 /// else; of a new dataset the user can say it.
-void adopt_writing(const nlohmann::json& recorded,
-                   csv_import_options& options) {
-  const auto mark = [&recorded](const char* key) {
-    const auto number = recorded.is_object()
-                          ? integer_of(recorded.value(key, nlohmann::json{}))
-                          : std::nullopt;
-    return static_cast<char>(number.value_or(0));
-  };
-  options.separator = mark("separator");
-  options.comments = mark("comments");
+/// @param recorded The changes of a record, an object.
+result<void> adopt_writing(const nlohmann::json& recorded,
+                           csv_import_options& options) {
+  GRAPHMILL_TRY(options.separator,
+                mark_in_record(options, recorded, "separator"));
+  GRAPHMILL_TRY(options.comments,
+                mark_in_record(options, recorded, "comments"));
   for (auto* tables : {&options.nodes, &options.edges})
     for (auto& table : *tables)
       table.comments = options.comments;
+  return ok();
 }
 
 bool is_table_list(const nlohmann::json& value) {
@@ -344,7 +396,10 @@ result<void> adopt_csv_record(csv_import_options& options) {
                 path.string(), *version);
   if (!version || !is_table_list(record.value("nodes", nlohmann::json{}))
       || !is_table_list(record.value("edges", nlohmann::json{})))
-    return no_csv_record(options, "its columns.json is damaged");
+    return damaged_csv_record(options);
+  const auto changes = record.value("changes", nlohmann::json::object());
+  if (!changes.is_object())
+    return damaged_csv_record(options);
   if (!options.features.empty() || !options.number_options.empty()
       || options.normalise != row_norm::none
       || !options.changes.normalise.empty())
@@ -363,28 +418,27 @@ result<void> adopt_csv_record(csv_import_options& options) {
                                 &csv_table::type)
                 != tables.end();
   };
+  const auto given = options.choices.size();
   for (const auto& table : record["nodes"]) {
     options.tabled.push_back(table["type"].get<std::string>());
     if (!is_given(table, options.nodes))
       continue;
-    adopt_roles(table, options);
+    adopt_roles(table, options.nodes, given, options);
     options.fitted[table["type"].get<std::string>()] =
       table.value("fitted", nlohmann::json{}).dump();
   }
   for (const auto& table : record["edges"]) {
     if (!is_given(table, options.edges))
       continue;
-    adopt_roles(table, options);
+    adopt_roles(table, options.edges, given, options);
     if (table.contains("fitted"))
-      options.fitted[table["type"].get<std::string>()] =
-        table["fitted"].dump();
+      options.fitted[table["type"].get<std::string>()] = table["fitted"].dump();
     options.relations[table["type"].get<std::string>()] =
       record_texts(table, "relations");
   }
-  GRAPHMILL_TRYV(
-    adopt_changes(record.value("changes", nlohmann::json{}), options));
+  GRAPHMILL_TRYV(adopt_changes(changes, options));
   if (!options.after.empty())
-    adopt_writing(record.value("changes", nlohmann::json{}), options);
+    GRAPHMILL_TRYV(adopt_writing(changes, options));
   GRAPHMILL_TRY(const auto info, read_dataset_info(options.like));
   if (options.target.empty()) // Tomorrow's tables may have no labels.
     options.target =
@@ -392,8 +446,12 @@ result<void> adopt_csv_record(csv_import_options& options) {
   const auto has_classes = [](const node_type_info& type) {
     return !type.has_label_rows() && type.class_count > 0;
   };
+  const auto learns_classes = [](const edge_task_info& task) {
+    return traits_of(task.kind).labels == label_kind::classes;
+  };
   if (options.classes_of.empty()
-      && std::ranges::any_of(info.node_types, has_classes))
+      && (std::ranges::any_of(info.node_types, has_classes)
+          || std::ranges::any_of(info.tasks, learns_classes)))
     options.classes_of = options.like;
   return ok();
 }
@@ -433,8 +491,7 @@ result<void> expect_same_types(const dataset_info& info,
         && info.edge_types[i].feature_width
              != like.edge_types[static_cast<std::size_t>(*same)].feature_width)
       return differ(fmt::format(
-        "edges of type {} have {} features there and {} here",
-        printable(name),
+        "edges of type {} have {} features there and {} here", printable(name),
         like.edge_types[static_cast<std::size_t>(*same)].feature_width,
         info.edge_types[i].feature_width));
     if (!same)
@@ -442,6 +499,13 @@ result<void> expect_same_types(const dataset_info& info,
                                 "relation that it has no edge of; leave these "
                                 "rows out",
                                 printable(name)));
+  }
+  for (const auto& task : info.tasks) {
+    const auto there = like.find_task(task.name);
+    if (there && like.tasks[*there].kind != task.kind)
+      return differ(fmt::format(
+        "the task {} is of kind {} there and {} here", task.name,
+        traits_of(like.tasks[*there].kind).name, traits_of(task.kind).name));
   }
   if (info.node_types.size() != like.node_types.size()
       || info.edge_types.size() != like.edge_types.size())

@@ -214,6 +214,25 @@ CATCH_TEST_CASE("a feed that is written while its consumer goes is not taken",
   }
 }
 
+CATCH_TEST_CASE(
+  "a feed that is written while the coordinator ends is not taken",
+  "[leading][feeds]") {
+  fed_cluster it;
+  const auto answer = it.ask("f");
+  const auto before = it.config.history->list(10);
+  const auto id = value_of(before).runs.at(0).id;
+  CATCH_REQUIRE(it.has_folder(id));
+  it.whole->starter.close();
+  it.port.settle();
+  CATCH_REQUIRE(*answer);
+  CATCH_CHECK(error_of(**answer).code == ec::unavailable);
+  CATCH_CHECK(it.whole->queue.all().empty());
+  CATCH_CHECK(it.record_in_history(id).state == run_state::failed);
+  CATCH_CHECK(it.record_in_history(id).message
+              == "the coordinator ended before it was taken");
+  CATCH_CHECK(!it.has_folder(id));
+}
+
 CATCH_TEST_CASE("a feed goes on with no run, and draws no curves",
                 "[leading][feeds]") {
   fed_cluster it;

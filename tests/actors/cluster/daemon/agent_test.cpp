@@ -1,3 +1,4 @@
+#include "actors/cluster/daemon/shares/share_preparation.hpp"
 #include "messages/wire/trace.hpp"
 #include "tests/actors/cluster/daemon/serving_daemon.hpp"
 
@@ -106,10 +107,27 @@ CATCH_TEST_CASE("a daemon that serves a feed does not take its batches",
   daemon.go_on();
   auto feed = value_of(decode_deployment(daemon.assignment()));
   feed.feed = true;
+  auto to_it = feed;
+  to_it.daemon_of_rank = {to_it.you};
+  const auto refused =
+    error_of(answer_of(daemon.ask(method::deploy, encode(to_it))));
+  CATCH_CHECK(refused.code == ec::invalid_argument);
+  CATCH_CHECK_THAT(refused.message, contains("takes no batches of a feed"));
   value_of(answer_of(daemon.ask(method::deploy, encode(feed))));
   CATCH_CHECK(error_of(answer_of(daemon.order(member_action::begin))).code
               == ec::invalid_argument);
   value_of(answer_of(daemon.order(member_action::check)));
+}
+
+CATCH_TEST_CASE("feeds share the memory of a daemon with the runs that train",
+                "[agent]") {
+  deployment assignment;
+  assignment.runs_at_once = 2;
+  CATCH_CHECK(sharers_of(assignment) == 2);
+  assignment.beside = {"run-1"};
+  CATCH_CHECK(sharers_of(assignment) == 2);
+  assignment.beside = {"run-1", "feed-1", "feed-2"};
+  CATCH_CHECK(sharers_of(assignment) == 4);
 }
 
 CATCH_TEST_CASE("a daemon takes orders from nobody but the coordinator, even "

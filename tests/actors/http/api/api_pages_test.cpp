@@ -1,6 +1,7 @@
 #include "actors/http/api/api_pages.hpp"
 
 #include "actors/http/api/page_files.hpp"
+#include "pipelines/figures/figure_tables.hpp"
 #include "pipelines/figures/status_json.hpp"
 #include "tests/actors/http/raw_client.hpp"
 #include "tests/actors/http/served_page.hpp"
@@ -349,19 +350,37 @@ CATCH_TEST_CASE("the web page is a part of the program", "[api]") {
     CATCH_CHECK(answer.type == file.type);
     CATCH_CHECK(answer.etag == '"' + std::string{file.digest} + '"');
   }
-  // And what it shows of daemons, by the table of figures.
+  // And what it shows, by the tables of figures.
   const std::string figures = "/page/data/figures.js";
   paths.insert(figures);
   CATCH_CHECK(paths.size() == with.pages.size());
   const auto served = with.pages.at(figures)({figures, {}, {}});
   CATCH_CHECK(served.type == "text/javascript; charset=utf-8");
-  const auto list = json::parse(
-    served.body->substr(served.body->find('['),
-                        served.body->rfind(']') - served.body->find('[') + 1));
-  CATCH_CHECK(list.size() >= 7);
-  CATCH_CHECK(list[1]["name"] == "memory_bytes");
-  CATCH_CHECK(list[1]["unit"] == "bytes");
-  CATCH_CHECK(list[1]["title"] == "Memory");
+  const auto list_of = [&served](const std::string& name) {
+    const auto begin = served.body->find("export const " + name + " = ");
+    CATCH_REQUIRE(begin != std::string::npos);
+    const auto from = served.body->find('[', begin);
+    return json::parse(
+      served.body->substr(from, served.body->find("];\n", from) + 1 - from));
+  };
+  const auto daemons = list_of("DAEMON_FIGURES");
+  CATCH_CHECK(daemons.size() >= 7);
+  CATCH_CHECK(daemons[1]["name"] == "memory_bytes");
+  CATCH_CHECK(daemons[1]["unit"] == "bytes");
+  CATCH_CHECK(daemons[1]["title"] == "Memory");
+  const auto runs = list_of("RUN_FIGURES");
+  CATCH_REQUIRE(runs.size() == fields_in(figures::progress));
+  CATCH_CHECK(runs[0]["name"] == "epoch");
+  CATCH_CHECK(runs[0]["title"] == ""); // It has no curve.
+  CATCH_CHECK(runs[4]["unit"] == "loss");
+  CATCH_CHECK(runs[4]["title"] == "Loss of training");
+  const auto stages = list_of("STAGE_FIGURES");
+  CATCH_REQUIRE(stages.size() == fields_in(figures::actor));
+  CATCH_CHECK(stages[3]["name"] == "waiting");
+  CATCH_CHECK(stages[3]["unit"] == "ratio");
+  CATCH_CHECK(list_of("CURVED_STAGES")
+              == json{"sampler", "fetcher", "batcher", "trainer",
+                      "sampling service", "feature service"});
   CATCH_CHECK(with.streams.empty());
   CATCH_CHECK(paths.contains("/page/page.js"));
   CATCH_CHECK(paths.contains("/page/data/store.js")); // Of a folder.

@@ -4,6 +4,7 @@
 #include "tests/partition/sampling/support.hpp"
 #include "tests/support/catch.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <memory>
@@ -23,8 +24,12 @@ struct sampled {
     for (auto id : random_seeds(graph, seed))
       targets.push_back(parts.to_global[graph.target][id]);
     seeds = target_seeds(info(), targets);
+    resample(9 + seed);
+  }
+
+  void resample(std::uint64_t key) {
     batch = std::make_shared<const sampled_subgraph>(
-      value_of(sample(*parts.graph, parts.shards, scheme, 9 + seed, seeds)));
+      value_of(sample(*parts.graph, parts.shards, scheme, key, seeds)));
   }
 
   const dataset_info& info() const { return parts.graph->info(); }
@@ -83,10 +88,12 @@ struct small_batch {
     scheme.fanouts = {{2}, {2}};
     scheme.edge_ids = true;
     scheme.weights = true;
+    scheme.places = true;
     info.edge_types[0].weighted = true;
+    info.edge_types[0].feature_width = 3;
   }
 
-  error read() const {
+  result<sampled_subgraph> read() const {
     bulk_writer arrays;
     batch_reply reply;
     for (int t = 0; t < node_types; ++t)
@@ -95,14 +102,12 @@ struct small_batch {
       reply.edges.push_back(
         {arrays.add_counts(counts), arrays.add_integers(sources),
          arrays.add_integers(edge_ids),
-         arrays.add(element::float32, std::as_bytes(std::span{weights}))});
+         arrays.add(element::float32, std::as_bytes(std::span{weights})),
+         arrays.add_integers(places)});
     const auto from = value_of(encode(reply, std::move(arrays)));
-    const auto back = decode_batch_reply(from);
-    if (!back)
-      return back.error();
-    auto got = read_batch(info, scheme, target_seeds(info, seeds), back.value(),
-                          from, nullptr);
-    return got ? error{} : got.error();
+    GRAPHMILL_TRY(const auto back, decode_batch_reply(from));
+    return read_batch(info, scheme, target_seeds(info, seeds), back, from,
+                      nullptr);
   }
 
   dataset_info info = one_type_info(10, 50, 9);
@@ -116,9 +121,44 @@ struct small_batch {
   std::vector<std::int64_t> sources{2, 3, 4, 0};
   std::vector<std::int64_t> edge_ids{0, 9, 49, 3};
   std::vector<float> weights{0, 1, 0.5f, 3e38f};
+  std::vector<std::int64_t> places{49, 0, 17, 17};
 };
 
 } // namespace
+
+CATCH_TEST_CASE("batches of all edges among nodes, and of visits, survive the "
+                "wire",
+                "[remote][batch][subgraphs]") {
+  for (std::uint64_t seed = 0; seed < 90; ++seed) {
+    CATCH_INFO("seed " << seed);
+    sampled example{seed};
+    auto& scheme = example.scheme;
+    scheme.edge_ids = false;
+    scheme.weights = seed % 2 == 0;
+    scheme.least_blocks = static_cast<int>(seed % 5);
+    for (const auto& type : example.info().edge_types)
+      scheme.opposites.push_back(
+        type.source == type.destination
+          ? static_cast<edge_type_id>(&type - example.info().edge_types.data())
+          : -1);
+    if (seed % 3 == 0) {
+      scheme.subgraph = subgraph_kind::induced;
+    } else if (seed % 3 == 1) {
+      scheme.subgraph = subgraph_kind::bidirectional;
+    } else {
+      scheme.method = sampling_method::pinsage;
+      scheme.walk = {5, 2, 0};
+      for (auto& hop : scheme.fanouts)
+        for (std::size_t e = 0; e < hop.size(); ++e)
+          if (scheme.opposites[e] < 0)
+            hop[e] = 0;
+    }
+    example.resample(seed);
+    const auto answer = value_of(batch_answer(example.info(), example.batch));
+    CATCH_CHECK(to_plain(value_of(example.read(answer)), example.parts)
+                == to_plain(*example.batch, example.parts));
+  }
+}
 
 CATCH_TEST_CASE("a batch survives the wire", "[remote][batch]") {
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
@@ -179,6 +219,7 @@ CATCH_TEST_CASE("a batch around nodes of several types survives the wire",
 CATCH_TEST_CASE("a batch of trees survives the wire, and only as it is",
                 "[remote][batch][times]") {
   std::size_t nodes = 0;
+  std::size_t aged = 0;
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
     CATCH_INFO("seed " << seed);
     sampled example{seed, seed % 5 == 0};
@@ -187,9 +228,9 @@ CATCH_TEST_CASE("a batch of trees survives the wire, and only as it is",
       cut(example.graph, 2, random_assignment(example.graph, 2, seed));
     example.scheme.time = {true};
     example.scheme.time.disjoint = true;
+    example.scheme.ages = seed % 2 == 0;
     // Two rows around the same nodes.
-    example.seeds =
-      random_typed_seeds(example.graph, example.parts, seed);
+    example.seeds = random_typed_seeds(example.graph, example.parts, seed);
     example.seeds.until = {12, 7};
     example.seeds.row_numbers = {41, 3};
     for (auto& ids : example.seeds.nodes) {
@@ -212,6 +253,20 @@ CATCH_TEST_CASE("a batch of trees survives the wire, and only as it is",
     const auto answer = value_of(batch_answer(example.info(), example.batch));
     CATCH_CHECK(to_plain(value_of(example.read(answer)), example.parts)
                 == to_plain(*example.batch, example.parts));
+    // An age that is none, as of a seed that comes before the edge, is refused.
+    for (auto& edges : example.batch->edges)
+      if (!edges.ages.empty()) {
+        auto spoilt = std::make_shared<sampled_subgraph>(
+          value_of(sample(*example.parts.graph, example.parts.shards,
+                          example.scheme, seed, example.seeds)));
+        spoilt
+          ->edges[static_cast<std::size_t>(&edges
+                                           - example.batch->edges.data())]
+          .ages[0] = -1;
+        CATCH_CHECK_FALSE(
+          example.read(value_of(batch_answer(example.info(), spoilt))));
+        ++aged;
+      }
     // A node of another tree, or an edge between trees, is refused.
     for (std::size_t t = 0; t < example.batch->nodes.size(); ++t) {
       const auto& list = example.batch->nodes[t];
@@ -227,6 +282,7 @@ CATCH_TEST_CASE("a batch of trees survives the wire, and only as it is",
     }
   }
   CATCH_CHECK(nodes > 500);
+  CATCH_CHECK(aged > 20);
 }
 
 CATCH_TEST_CASE("seeds that a batch cannot have are refused",
@@ -301,7 +357,9 @@ CATCH_TEST_CASE("a batch larger than a message is not sent",
 
 CATCH_TEST_CASE("content that does not fit together is refused",
                 "[remote][batch]") {
-  CATCH_REQUIRE(small_batch{}.read().message.empty());
+  const auto sound = value_of(small_batch{}.read());
+  CATCH_CHECK(
+    std::ranges::equal(sound.edges[0].places.span(), small_batch{}.places));
   struct row {
     const char* damage;
     std::function<void(small_batch&)> spoil;
@@ -369,12 +427,20 @@ CATCH_TEST_CASE("content that does not fit together is refused",
          {"a weight below 0", [](auto& b) { b.weights[1] = -1; }},
          {"a weight that is no number",
           [](auto& b) { b.weights[3] = std::nanf(""); }},
+         {"too few places", [](auto& b) { b.places.pop_back(); }},
+         {"no places", [](auto& b) { b.places.clear(); }},
+         {"too many places", [](auto& b) { b.places.push_back(1); }},
+         {"places unasked", [](auto& b) { b.scheme.places = false; }},
+         {"places of edges that have no features",
+          [](auto& b) { b.info.edge_types[0].feature_width = 0; }},
+         {"a place below 0", [](auto& b) { b.places[0] = -1; }},
+         {"a place beyond all edges", [](auto& b) { b.places[2] = 50; }},
          {"too many node types", [](auto& b) { b.node_types = 2; }},
          {"no edge types", [](auto& b) { b.edge_types = 0; }}}) {
     CATCH_INFO(damage);
     small_batch spoilt;
     spoil(spoilt);
-    CATCH_CHECK(spoilt.read().code == ec::invalid_data);
+    CATCH_CHECK(error_of(spoilt.read()).code == ec::invalid_data);
   }
 }
 

@@ -208,6 +208,7 @@ CATCH_TEST_CASE("spoilt neighbours are refused or make sense",
   const auto info = info_of(3);
   const std::vector<node_id> ids{1, 2, 3, 4};
   neighbour_request request{1, 1, 0, {3}, true, ids, true};
+  request.ages = true;
   for (std::uint64_t seed = 0; seed < 3000; ++seed) {
     CATCH_INFO("seed " << seed);
     random_stream draws{seed, 1};
@@ -215,11 +216,15 @@ CATCH_TEST_CASE("spoilt neighbours are refused or make sense",
     const std::vector<std::int32_t> counts{3, 0, 2, 1};
     const std::vector<std::int64_t> sources{5, 6, 7, 99, 0, 2};
     const std::vector<float> weights{0, 1, 2, 3, 4, 0.5f};
+    const std::vector<float> ages{7, 0, 1e6f, 3, 2, 0};
     sample_reply reply;
     reply.answers.push_back(
-      {arrays.add_counts(counts), arrays.add_integers(sources),
+      {arrays.add_counts(counts),
        arrays.add_integers(sources),
-       arrays.add(element::float32, std::as_bytes(std::span{weights}))});
+       arrays.add_integers(sources),
+       arrays.add(element::float32, std::as_bytes(std::span{weights})),
+       {},
+       arrays.add(element::float32, std::as_bytes(std::span{ages}))});
     auto message = value_of(encode(reply, std::move(arrays)));
     if (seed != 0)
       spoil(message, draws);
@@ -239,8 +244,11 @@ CATCH_TEST_CASE("spoilt neighbours are refused or make sense",
     CATCH_CHECK(in.counts.size() == 4);
     CATCH_CHECK(in.sources.size() == in.edge_ids.size() * 4);
     CATCH_CHECK(in.weights.size() == in.edge_ids.size());
-    if (seed == 0)
+    CATCH_CHECK(in.ages.size() == in.edge_ids.size());
+    if (seed == 0) {
       CATCH_CHECK(std::vector(in.weights.begin(), in.weights.end()) == weights);
+      CATCH_CHECK(std::vector(in.ages.begin(), in.ages.end()) == ages);
+    }
     const auto* first =
       reinterpret_cast<const std::int32_t*>(in.sources.data());
     for (std::size_t i = 0; i < in.edge_ids.size(); ++i)
@@ -288,4 +296,14 @@ CATCH_TEST_CASE("neighbour requests are cut by the likely size of answers",
   CATCH_CHECK(cut_calls(info, jobs, 33 * 700).size() == 5);
   const sampling_call weighed{{{jobs[0], 5, 1}}};
   CATCH_CHECK(weighed.smaller(1200)[0].pieces[0].most == 100);
+  // So are ages, and pieces ask for them.
+  auto aged = neighbour_request{1, 1, 0, {4}, false, ids};
+  aged.ages = true;
+  const auto job = std::make_shared<remote_sampling>(aged, nullptr);
+  CATCH_CHECK(cut_calls(info, {{job}}, 33 * 1000).size() == 1);
+  CATCH_CHECK(cut_calls(info, {{job}}, 33 * 700).size() == 2);
+  std::uint64_t bytes = 0;
+  const auto asked = value_of(decode_sample_request(
+    value_of(sampling_call{{{job, 5, 1}}}.encoded("run", 0, bytes))));
+  CATCH_CHECK(asked.queries[0].ages);
 }

@@ -3,6 +3,7 @@
 #include "messages/wire/data.hpp"
 #include "tests/actors/remote/daemons.hpp"
 #include "tests/actors/stages/stages.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/result.hpp"
 
 using namespace graphmill;
@@ -40,6 +41,19 @@ payload gather_of(node_type_id type, const std::vector<node_id>& ids,
   gather_request request{"run", 0, {}};
   request.queries.push_back(
     {type, arrays.add_integers(ids), std::move(kinds), false});
+  return value_of(encode(request, std::move(arrays)));
+}
+
+/// Asks for edges among some nodes.
+payload sample_among(const std::vector<std::vector<node_id>>& nodes,
+                     std::int32_t fanout = -1) {
+  bulk_writer arrays;
+  sample_request request{"run", 0, 1, 1, {}};
+  request.queries.push_back(
+    {0, {fanout}, true, arrays.add_integers(std::vector<node_id>{0, 3})});
+  request.queries.back().among = true;
+  for (const auto& ids : nodes)
+    request.among.push_back(arrays.add_integers(ids));
   return value_of(encode(request, std::move(arrays)));
 }
 
@@ -105,6 +119,21 @@ CATCH_TEST_CASE("what a daemon does not serve is unavailable",
   CATCH_CHECK(
     refusal(d, method::gather, gather_of(0, {1}, {gather_kind::labels})).code
     == ec::unavailable);
+}
+
+CATCH_TEST_CASE("edges among nodes that make no sense are refused",
+                "[actors][remote]") {
+  daemons d{two_parts()};
+  const auto said = [&d](const payload& data) {
+    const auto got = refusal(d, method::sample, data);
+    return got.message;
+  };
+  CATCH_CHECK_THAT(said(sample_among({})), contains("that it does not name"));
+  CATCH_CHECK_THAT(said(sample_among({{1}, {1}})),
+                   contains("names nodes of 2 types"));
+  for (const node_id id : {-1, 10})
+    CATCH_CHECK_THAT(said(sample_among({{1, id}})), contains("names node"));
+  CATCH_CHECK_THAT(said(sample_among({{1}}, 2)), contains("are taken"));
 }
 
 CATCH_TEST_CASE("what a data server leaves behind may be asked elsewhere",

@@ -8,6 +8,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 using namespace graphmill;
@@ -95,7 +96,30 @@ CATCH_TEST_CASE("numbers with gaps", "[import][columns]") {
   auto plain = value_of(made("number", {}));
   CATCH_CHECK(has(write_error(plain, ""), "column \"c\": a number is missing"));
   CATCH_CHECK(has(write_error(plain, "x1"), "\"x1\" is no finite number"));
-  CATCH_CHECK(has(write_error(plain, "1,5"), "--decimal comma"));
+  const std::vector<std::pair<const char*, const char*>> advice{
+    {"1,5", "\"1,5\" is no finite number; if a comma stands before the "
+            "fraction, say --decimal comma"},
+    {"1,500", "say --decimal comma; if it separates thousands, take it out"},
+    {"1,234.50", "; take the commas between thousands out"},
+    {"1,234,567", "; take the commas between thousands out"},
+    {"1_000", "; take out what separates thousands"},
+    {"1 000.5", "; take out what separates thousands"},
+    {"+5", "; take the plus sign out"},
+    {"\xe2\x82\xac 50.00", "; take the currency or unit out"},
+    {"50.00 EUR", "; take the currency or unit out"},
+    {"7%", "; take the currency or unit out"},
+    {"ABC123", "; a columns file makes features"},
+    {"red", "; a columns file makes features"}};
+  for (const auto& [text, says] : advice) {
+    CATCH_INFO(text);
+    CATCH_CHECK(has(write_error(plain, text), says));
+  }
+  auto of_file = value_of(feature_columns::make(
+    {{.where = "c.yaml:3:5", .column = "c", .kind = "number", .options = {}}},
+    false));
+  CATCH_CHECK(has(write_error(of_file, "1,5"), "say `decimal: comma`"));
+  CATCH_CHECK(has(write_error(of_file, "red"),
+                  "`as: category`, `as: date` or `as: text`"));
   auto none = value_of(made("number", {{"fill", {"mean"}}}));
   CATCH_CHECK(has(error_of(none.finish()).message, "there is no number"));
 }
@@ -107,6 +131,8 @@ CATCH_TEST_CASE("numbers written and limited in other ways",
     == table_rows{{1.5}, {-2}, {72.5}});
   auto comma = value_of(made("number", {{"decimal", {"comma"}}}));
   CATCH_CHECK(has(write_error(comma, "1.234,5"), "has a point"));
+  CATCH_CHECK(has(write_error(comma, "1.234,5"),
+                  "take the points between thousands out"));
   CATCH_CHECK(features_of("number", {{"lowest", {"0"}}, {"highest", {"10"}}},
                           {}, {"-3", "4", "1e30"})
               == table_rows{{0}, {4}, {10}});

@@ -277,9 +277,14 @@ CATCH_TEST_CASE("a damaged record of columns is refused",
   in.options.like = today.path();
   std::ifstream file{today / "columns.json"};
   const auto sound = nlohmann::json::parse(file);
-  for (const auto* path : {"/nodes/0/header", "/changes/duplicates"}) {
+  const std::pair<const char*, nlohmann::json> changes[] = {
+    {"/nodes/0/header", 7},       {"/changes/duplicates", 7},
+    {"/changes/duplicates", "x"}, {"/changes/time_unit", false},
+    {"/changes/sparse", 1},       {"/changes", 7}};
+  for (const auto& [path, value] : changes) {
+    CATCH_INFO(path);
     auto damaged = sound;
-    damaged[nlohmann::json::json_pointer{path}] = 7;
+    damaged[nlohmann::json::json_pointer{path}] = value;
     std::ofstream{today / "columns.json"} << damaged;
     temp_folder out;
     CATCH_CHECK(has(error_of(import_csv(in.options, out.path())).message,
@@ -409,7 +414,8 @@ CATCH_TEST_CASE("a draft of a columns file", "[partition][import][csv]") {
                    "c,y,3,,Ulm,3,yes\n"};
   const auto draft = value_of(draft_columns_file(in.options));
   for (const auto* part :
-       {"\"account\":\n", "  id: \"id\"", "  label: \"class\"",
+       {"\"account\":  # all 3 rows looked at\n", "  id: \"id\"",
+        "  label: \"class\"",
         "\"age\": {as: number, fill: median, missing: true, scale: standard}",
         "\"since\": {as: date, parts: [days, month, weekday], missing: true}",
         "\"town\": {as: category}", "\"sum\": {as: number, decimal: comma",
@@ -417,6 +423,36 @@ CATCH_TEST_CASE("a draft of a columns file", "[partition][import][csv]") {
     CATCH_INFO(draft);
     CATCH_CHECK(has(draft, part));
   }
+}
+
+CATCH_TEST_CASE("a draft of the columns of an edge list",
+                "[partition][import][csv]") {
+  export_folder in{accounts, "payer,payee,ts,amount,country,fraud,class\n"
+                             "a,b,2024-05-01T08:30:00,\"1,5\",NA,0,x\n"
+                             "b,c,2024-05-02T08:30:00,\"2,25\",DE,1,y\n"
+                             "c,a,2024-05-03T08:30:00,7,NA,0,x\n"};
+  const auto draft = value_of(draft_columns_file(in.options));
+  CATCH_INFO(draft);
+  for (const auto* part :
+       {"\"account__pays__account\":  # all 3 rows looked at\n",
+        "  source: \"payer\"  # ", "  destination: \"payee\"  # ",
+        "  edge_time: \"ts\"  # ",
+        "    \"amount\": {as: number, decimal: comma, scale: standard}",
+        "    \"country\": {as: category, values: [\"DE\", \"NA\"]}  # codes "
+        "such as DE, among which NA is no gap: it is Namibia in 2 of 3 rows",
+        "    \"fraud\": {as: boolean}",
+        "    - \"class\"  # looks like labels or splits"})
+    CATCH_CHECK(has(draft, part));
+  // Ends are told by the names of their types, and times by theirs.
+  export_folder named{accounts, "amount,device_id,account,paid_at\n"
+                                "1714521658,d,a,1714521658\n"};
+  named.options.edges[0].type = "account__uses__device";
+  const auto other = value_of(draft_columns_file(named.options));
+  CATCH_INFO(other);
+  for (const auto* part :
+       {"  source: \"account\"", "  destination: \"device_id\"",
+        "  edge_time: \"paid_at\"", "    \"amount\": {as: number"})
+    CATCH_CHECK(has(other, part));
 }
 
 CATCH_TEST_CASE("a draft takes dates for dates if their order is certain",

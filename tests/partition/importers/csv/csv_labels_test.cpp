@@ -56,11 +56,11 @@ struct imported_labels {
 };
 
 constexpr const char* split_accounts = "id,label,split\n"
-                                 "a,fraud,train\n"
-                                 "b,unknown,train\n"
-                                 "c,good,val\n"
-                                 "d, unknown ,\n"
-                                 "e,-1,train\n";
+                                       "a,fraud,train\n"
+                                       "b,unknown,train\n"
+                                       "c,good,val\n"
+                                       "d, unknown ,\n"
+                                       "e,-1,train\n";
 
 } // namespace
 

@@ -1,12 +1,16 @@
+#include "partition/dataset/inspection/class_census.hpp"
 #include "partition/dataset/inspection/inspect.hpp"
+#include "partition/dataset/inspection/task_findings.hpp"
 #include "partition/dataset/task_checks.hpp"
 #include "partition/importers/csv/csv.hpp"
 #include "tests/partition/importers/npy/array_list.hpp"
 #include "tests/partition/importers/read_dataset.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/result.hpp"
 #include "tests/support/temp_folder.hpp"
 #include "tests/support/text.hpp"
 
+#include <cmath>
 #include <fstream>
 #include <map>
 #include <string>
@@ -45,8 +49,9 @@ struct task_import {
   }
 };
 
-const task_split_arrays& rows_in(const dataset& data, split which) {
-  const auto& rows = data.task(0).splits[static_cast<std::size_t>(which)];
+const task_split_arrays& rows_in(const dataset& data, split which,
+                                 std::size_t task = 0) {
+  const auto& rows = data.task(task).splits[static_cast<std::size_t>(which)];
   CATCH_REQUIRE(rows);
   return *rows;
 }
@@ -65,7 +70,7 @@ edge_split_request shares(double train, double val, double test,
 CATCH_TEST_CASE("columns say label, split, time, weight and negatives of edges",
                 "[partition][import][csv][tasks]") {
   task_import take;
-  take.options.changes.task = {.kind = edge_task_kind::edge_class};
+  take.options.changes.tasks = {{.kind = edge_task_kind::edge_class}};
   take.options.choices = {{csv_role::task_label, "sign"},
                           {csv_role::task_split, "set"},
                           {csv_role::task_time, "when"},
@@ -92,7 +97,7 @@ CATCH_TEST_CASE("columns say label, split, time, weight and negatives of edges",
 CATCH_TEST_CASE("numbers of a task have a decimal comma where one is asked for",
                 "[partition][import][csv][tasks]") {
   task_import take;
-  take.options.changes.task = {.kind = edge_task_kind::edge_value};
+  take.options.changes.tasks = {{.kind = edge_task_kind::edge_value}};
   take.options.choices = {{csv_role::task_label, "sum"},
                           {csv_role::task_split, "set"},
                           {csv_role::task_time, "when"},
@@ -161,7 +166,47 @@ CATCH_TEST_CASE("inspect counts overlaps, repetitions and reverse rows",
   CATCH_CHECK(found.tasks[0].repeated == 1);
   CATCH_CHECK(found.tasks[0].overlapping == 1);
   CATCH_CHECK(found.tasks[0].reversed == 1);
+  CATCH_CHECK(found.tasks[0].shown_back == 1);
   CATCH_CHECK(found.tasks[0].unseen == 1);
+}
+
+CATCH_TEST_CASE("an import tells of held-out links whose other direction is in "
+                "no split",
+                "[partition][import][csv][tasks]") {
+  task_import take;
+  take.options.choices = {{csv_role::task_split, "set"}};
+  const auto data = value_of(take("source,target,set\n"
+                                  "a,b,train\n"
+                                  "b,a,\n"
+                                  "b,c,val\n"
+                                  "c,b,\n"
+                                  "c,d,test\n"
+                                  "d,c,test\n" // Hidden as c -> d is.
+                                  "a,a,test\n"));
+  CATCH_CHECK(take.found.tasks.at(0).reversed == 0);
+  CATCH_CHECK(take.found.tasks.at(0).shown_back == 1);
+  const auto notes = notes_on_tasks(data);
+  CATCH_REQUIRE(notes.size() == 1);
+  CATCH_CHECK_THAT(notes[0],
+                   contains("other direction of 1 of 4 held-out links"));
+}
+
+CATCH_TEST_CASE("inspect counts rows of relations that nobody trains, and rows "
+                "without negatives",
+                "[partition][import][csv][tasks]") {
+  task_import take;
+  take.options.choices = {{csv_role::relation, "how"},
+                          {csv_role::task_split, "set"}};
+  const auto data = value_of(take("source,target,how,set\n"
+                                  "a,a,likes,train\n"
+                                  "a,b,likes,val\n" // a likes all.
+                                  "b,a,hates,test\n"
+                                  "b,b,knows,test\n"
+                                  "a,b,knows,train\n"
+                                  "b,a,knows,val\n")); // b knows all.
+  const auto& found = take.found.tasks.at(0);
+  CATCH_CHECK(found.untrained == 1);
+  CATCH_CHECK(found.without_others == std::array<std::int64_t, 2>{3, 1});
 }
 
 CATCH_TEST_CASE("shares split edges by chance, by pair and by time",
@@ -174,7 +219,7 @@ CATCH_TEST_CASE("shares split edges by chance, by pair and by time",
   const auto imported = [&](const edge_split_request& request,
                             bool undirected = false) {
     task_import take;
-    take.options.changes.task = {.split = request};
+    take.options.changes.tasks = {{.split = request}};
     take.options.changes.all_undirected = undirected;
     take.options.choices = {{csv_role::task_time, "when"}};
     auto data = value_of(take(text));
@@ -235,6 +280,168 @@ CATCH_TEST_CASE("given negatives are nodes, and as many for each row",
                   "row 1 of the test split has 2 negatives; 1 expected"));
 }
 
+CATCH_TEST_CASE("several tasks have columns of their own, and share others",
+                "[partition][import][csv][tasks]") {
+  task_import take;
+  take.options.changes.tasks = {
+    {.name = "links"},
+    {.name = "sign", .kind = edge_task_kind::edge_class},
+    {.name = "sum", .kind = edge_task_kind::edge_value}};
+  take.options.choices = {{csv_role::task_label, "sign=sign"},
+                          {csv_role::task_label, "value"},
+                          {csv_role::task_split, "set"},
+                          {csv_role::task_split, "sum=other"},
+                          {csv_role::task_weight, "sum=e.csv=counts"},
+                          {csv_role::task_time, "links=value"}};
+  const auto data = value_of(take("source,target,sign,value,set,other,counts\n"
+                                  "a,b,good,1,train,,1\n"
+                                  "b,a,bad,2,test,train,2\n"
+                                  "c,a,,3,train,val,3\n"
+                                  "a,c,bad,4,,test,4\n"));
+  const auto& tasks = data.info().tasks;
+  CATCH_REQUIRE(tasks.size() == 3);
+  CATCH_CHECK(tasks[0].kind == edge_task_kind::link);
+  CATCH_CHECK(tasks[0].split_counts == std::array<std::int64_t, 3>{2, 0, 1});
+  CATCH_CHECK(tasks[0].timed);
+  CATCH_CHECK(list<double>(*rows_in(data, split::train).times)
+              == std::vector<double>{1, 3});
+  CATCH_CHECK(tasks[1].split_counts == std::array<std::int64_t, 3>{1, 0, 1});
+  CATCH_CHECK_FALSE(tasks[1].timed);
+  CATCH_CHECK_FALSE(tasks[1].weighted);
+  CATCH_CHECK(list<std::int64_t>(*rows_in(data, split::test, 1).labels)
+              == id_list{0});
+  CATCH_CHECK(tasks[2].split_counts == std::array<std::int64_t, 3>{1, 1, 1});
+  CATCH_CHECK(list<float>(*rows_in(data, split::validation, 2).labels)
+              == std::vector<float>{3});
+  CATCH_CHECK(list<float>(*rows_in(data, split::validation, 2).weights)
+              == std::vector<float>{3});
+  // b -> a is held out until the test by two tasks, and trains the third one.
+  CATCH_CHECK(list<std::int32_t>(*data.edges(0).visible)
+              == std::vector<std::int32_t>{0, 1, 1, 1, 0, 0});
+  CATCH_CHECK(take.found.tasks.size() == 3);
+}
+
+CATCH_TEST_CASE("a row that is wrong for one task is a row of none",
+                "[partition][import][csv][tasks]") {
+  task_import take;
+  take.options.changes.tasks = {
+    {.name = "sign", .kind = edge_task_kind::edge_class},
+    {.name = "sum", .kind = edge_task_kind::edge_value}};
+  take.options.choices = {{csv_role::task_label, "sign=sign"},
+                          {csv_role::task_label, "sum=value"},
+                          {csv_role::task_split, "set"}};
+  take.options.skip_bad_rows = 1;
+  const auto data = value_of(take("source,target,sign,value,set\n"
+                                  "a,b,good,1,train\n"
+                                  "b,a,bad,x,train\n"
+                                  "c,a,fine,3,train\n"));
+  for (std::size_t task = 0; task < 2; ++task)
+    CATCH_CHECK(list<std::int64_t>(rows_in(data, split::train, task).edges)
+                == id_list{0, 1, 2, 0});
+  CATCH_CHECK(data.info().tasks[0].class_names
+              == std::vector<std::string>{"fine", "good"});
+  CATCH_CHECK(list<float>(*rows_in(data, split::train, 1).labels)
+              == std::vector<float>{1, 3});
+}
+
+CATCH_TEST_CASE("tasks of two edge lists take nothing from each other",
+                "[partition][import][csv][tasks]") {
+  task_import take;
+  take.options.edges = {
+    {"user__buys__item", take.file("b.csv", "user,item,set,day\n"
+                                            "u,i,train,4\n"
+                                            "v,i,test,5\n")},
+    {"user__knows__user", take.file("k.csv", "source,target,set\n"
+                                             "u,v,val\n"
+                                             "v,u,train\n")}};
+  take.options.changes.tasks = {{.name = "buy", .edge_types = {"buys"}},
+                                {.name = "know", .edge_types = {"knows"}}};
+  take.options.choices = {{csv_role::task_split, "set"},
+                          {csv_role::task_time, "day"}};
+  const auto data = value_of(take());
+  const auto& tasks = data.info().tasks;
+  CATCH_CHECK(tasks[0].timed);
+  CATCH_CHECK_FALSE(tasks[1].timed);
+  CATCH_CHECK(tasks[0].split_counts == std::array<std::int64_t, 3>{1, 0, 1});
+  CATCH_CHECK(tasks[1].split_counts == std::array<std::int64_t, 3>{1, 1, 0});
+}
+
+CATCH_TEST_CASE("files of splits may be patterns",
+                "[partition][import][csv][tasks]") {
+  task_import take;
+  take.file("train-1.csv", "source,target\na,b\n");
+  take.file("train-2.csv", "source,target\nb,c\n");
+  const auto pattern = take.source / "train-*.csv";
+  const auto test = take.file("test.csv", "source,target\nc,a\n");
+  take.options.edges = {{"", pattern}, {"", test}};
+  take.options.task_files = {{pattern.string(), split::train},
+                             {test.string(), split::test}};
+  const auto data = value_of(take());
+  CATCH_CHECK(data.info().tasks.at(0).split_counts
+              == std::array<std::int64_t, 3>{2, 0, 1});
+}
+
+CATCH_TEST_CASE("what several tasks cannot share is told",
+                "[partition][import][csv][tasks]") {
+  struct row {
+    std::vector<edge_task_request> tasks;
+    std::vector<csv_choice> choices;
+    const char* expected;
+  };
+  const edge_task_request by_class{.name = "sign",
+                                   .kind = edge_task_kind::edge_class};
+  const edge_task_request by_value{.name = "sum",
+                                   .kind = edge_task_kind::edge_value};
+  const csv_choice splits{csv_role::task_split, "s"};
+  const std::vector<row> table{
+    {{by_class, by_class},
+     {{csv_role::task_label, "l"}, splits},
+     "--task-kind: two tasks are called sign; give each a name: --task-kind "
+     "NAME=edge_class"},
+    {{{.name = "a"}, {.name = "b"}},
+     {{csv_role::task_label, "l"}, splits},
+     "--task-label l: none of the tasks a, b takes it: each has a column of "
+     "its own, or no labels"},
+    {{{.name = "a"}, by_class},
+     {{csv_role::task_label, "a=l"}, {csv_role::task_label, "s"}},
+     "--task-label: a task of kind link has no labels"},
+    {{by_class, by_value},
+     {{csv_role::task_time, "sign=l"},
+      {csv_role::task_time, "sum=l"},
+      splits,
+      {csv_role::task_time, "s"}},
+     "--task-time s: none of the tasks sign, sum takes it"},
+    {{by_class, by_value},
+     {{csv_role::task_label, "sign=l"}, splits},
+     "--task-kind edge_value: no edge list has a column of labels"},
+    {{by_class, {.name = "to"}},
+     {{csv_role::task_label, "to=l"}, splits},
+     "--task-label to=l: to is a task and a table; give the task another name, "
+     "or say to=to=l for this table of the task"},
+    {{by_class, {.name = "b", .split = shares(1, 0, 0)}},
+     {{csv_role::task_label, "l"}, splits},
+     "leave one of both out for the task b, or say TASK= before each"},
+    {{by_class},
+     {{csv_role::task_label, "l"}, {csv_role::task_split, "l"}},
+     "column \"l\" cannot be both task-label and task-split"},
+    {{by_class},
+     {{csv_role::task_label, "l"}, {csv_role::task_label, "s"}},
+     "columns \"l\" and \"s\" are both --task-label of the task sign"},
+    {{by_class},
+     {{csv_role::task_label, "sgn=l"}, splits},
+     "--task-label sgn=l: no table has such a column"},
+  };
+  for (const auto& [tasks, choices, expected] : table) {
+    CATCH_INFO(expected);
+    task_import take;
+    take.options.changes.tasks = tasks;
+    take.options.choices = choices;
+    take.options.ignore = {"*"};
+    CATCH_CHECK_THAT(error_of(take("source,target,l,s\na,b,x,train\n")).message,
+                     contains(expected));
+  }
+}
+
 CATCH_TEST_CASE("what a task lacks, and what it cannot use, is told",
                 "[partition][import][csv][tasks]") {
   struct row {
@@ -267,7 +474,7 @@ CATCH_TEST_CASE("what a task lacks, and what it cannot use, is told",
   for (const auto& [task, choices, expected] : table) {
     CATCH_INFO(expected);
     task_import take;
-    take.options.changes.task = task;
+    take.options.changes.tasks = {task};
     take.options.choices = choices;
     for (const auto* column : {"l", "s"})
       if (std::ranges::none_of(choices, [column](const csv_choice& one) {
@@ -276,5 +483,176 @@ CATCH_TEST_CASE("what a task lacks, and what it cannot use, is told",
         take.options.ignore.emplace_back(column);
     CATCH_CHECK(has(error_of(take("source,target,l,s\na,b,x,train\n")).message,
                     expected));
+  }
+}
+
+CATCH_TEST_CASE("edges without a label are rows of the test split alone",
+                "[partition][import][csv][tasks]") {
+  const auto has_note = [](const std::vector<std::string>& notes,
+                           const char* wanted) {
+    return std::ranges::any_of(
+      notes, [wanted](const std::string& note) { return has(note, wanted); });
+  };
+  const auto* text = "source,target,sign,set\n"
+                     "a,b,1,train\n"
+                     "b,a,,test\n"
+                     "c,a,,train\n"
+                     "a,c,0,train\n"
+                     "c,b,,val\n"
+                     "b,c,?,test\n"
+                     "a,b,0,test\n";
+  for (const auto kind :
+       {edge_task_kind::edge_class, edge_task_kind::edge_value}) {
+    task_import take;
+    std::vector<std::string> notes;
+    take.options.on_note = [&notes](std::string note) {
+      notes.push_back(std::move(note));
+    };
+    take.options.no_label = {"?"};
+    take.options.changes.tasks = {{.name = "signs", .kind = kind}};
+    take.options.choices = {{csv_role::task_label, "sign"},
+                            {csv_role::task_split, "set"}};
+    const auto data = value_of(take(text));
+    const auto& task = data.info().tasks.at(0);
+    CATCH_CHECK(task.split_counts == std::array<std::int64_t, 3>{2, 0, 3});
+    CATCH_CHECK(task.unlabelled == 2);
+    CATCH_CHECK(edges_in(data, split::test) == id_list{1, 0, 1, 2, 0, 1});
+    const auto& labels = *rows_in(data, split::test).labels;
+    if (kind == edge_task_kind::edge_class) {
+      CATCH_CHECK(task.class_names == std::vector<std::string>{"0", "1"});
+      CATCH_CHECK(list<std::int64_t>(labels) == id_list{-1, -1, 0});
+    } else {
+      const auto values = list<float>(labels);
+      CATCH_CHECK((std::isnan(values[0]) && std::isnan(values[1])));
+      CATCH_CHECK(values[2] == 0);
+    }
+    for (const auto* wanted :
+         {"task signs: label ? of 1 edge says that no label is known",
+          "task signs: 1 edge of the train split without a label left out",
+          "task signs: 1 edge of the val split without a label left out",
+          "task signs: 2 edges of the test split without a label kept"}) {
+      CATCH_INFO(wanted);
+      CATCH_CHECK(has_note(notes, wanted));
+    }
+    CATCH_CHECK_FALSE(has_note(notes, "--no-label ?"));
+    // Shares are of edges with labels.
+    task_import shared;
+    notes.clear();
+    shared.options = take.options;
+    shared.options.changes.tasks[0].split = shares(0.5, 0, 0.5);
+    shared.options.choices.pop_back();
+    shared.options.ignore = {"set"};
+    const auto other = value_of(shared(text));
+    CATCH_CHECK(other.info().tasks[0].split_counts
+                == std::array<std::int64_t, 3>{1, 0, 2});
+    CATCH_CHECK(other.info().tasks[0].unlabelled == 0);
+    CATCH_CHECK(
+      has_note(notes, "task signs: 4 edges without a label in no split"));
+  }
+}
+
+CATCH_TEST_CASE(
+  "a dataset that is to be like another one has the classes of its "
+  "task",
+  "[partition][import][csv][tasks]") {
+  const csv_choice label{csv_role::task_label, "fraud"};
+  const csv_choice splits{csv_role::task_split, "set"};
+  task_import first;
+  first.options.changes.tasks = {{.kind = edge_task_kind::edge_class}};
+  first.options.choices = {label, splits};
+  value_of(first("source,target,fraud,set\n"
+                 "a,b,zfraud,train\n"
+                 "b,a,ok,train\n"));
+  const std::vector<std::string> classes{"ok", "zfraud"};
+  const auto like = [&](const char* text, std::vector<csv_choice> choices) {
+    task_import take;
+    take.options.changes.tasks = first.options.changes.tasks;
+    take.options.choices = std::move(choices);
+    take.options.like = first.out.path();
+    const auto data = take(text);
+    if (!data)
+      return std::pair{data.error().message, id_list{}};
+    const auto& task = data.value().info().tasks.at(0);
+    CATCH_CHECK(task.class_names == classes);
+    return std::pair{
+      std::string{},
+      list<std::int64_t>(*rows_in(data.value(), split::test).labels)};
+  };
+  CATCH_CHECK(like("source,target,fraud,set\na,b,ok,test\nb,c,zfraud,test\n",
+                   {label, splits})
+                .second
+              == id_list{0, 1});
+  CATCH_CHECK(
+    like("source,target,fraud,set\na,b,zfraud,test\n", {label, splits}).second
+    == id_list{1});
+  // Nothing is known of tomorrow's edges.
+  CATCH_CHECK(like("source,target,set\na,b,test\nb,a,test\n", {splits}).second
+              == id_list{-1, -1});
+  CATCH_CHECK(has(like("source,target,fraud,set\n"
+                       "a,b,ok,test\n"
+                       "b,a,odd,test\n",
+                       {label, splits})
+                    .first,
+                  "e.csv:3: the label \"odd\" is none of the classes of task "
+                  "edge_class: ok, zfraud"));
+}
+
+CATCH_TEST_CASE("classes of a task are counted and doubted as those of nodes",
+                "[partition][import][csv][tasks]") {
+  task_import take;
+  take.options.changes.tasks = {
+    {.name = "fraud", .kind = edge_task_kind::edge_class}};
+  take.options.choices = {{csv_role::task_label, "kind"},
+                          {csv_role::task_split, "set"}};
+  const auto data = value_of(take("source,target,kind,set\n"
+                                  "a,b,fraud,train\n"
+                                  "b,a,Fraud,val\n"
+                                  "a,c,unknown,train\n"
+                                  "c,a,fraud,test\n"
+                                  "c,b,,test\n"));
+  const auto all = value_of(count_classes_of(data));
+  CATCH_REQUIRE(all.size() == 1);
+  const auto& census = all[0];
+  CATCH_CHECK(census.title() == "labels of task fraud");
+  CATCH_CHECK(census.labelled == 4);
+  CATCH_CHECK(census.unlabelled == 1);
+  CATCH_REQUIRE(census.classes.size() == 3);
+  CATCH_CHECK(census.classes[1].name == "fraud");
+  CATCH_CHECK(census.classes[1].nodes == 2);
+  CATCH_CHECK(census.classes[1].seeds == std::array<std::int64_t, 3>{1, 0, 1});
+  CATCH_CHECK(
+    notes_on_names(census)
+    == std::vector<std::string>{
+      "labels of task fraud: \"unknown\" is class 2 and has 1 of 4 labelled "
+      "edges. If it says that no label is known, import with --no-label "
+      "'unknown'",
+      "labels of task fraud: classes have names that are almost the same: "
+      "\"Fraud\" (1 edge), \"fraud\" (2 edges). If two are one class, write "
+      "them alike"});
+  CATCH_CHECK(
+    notes_on_training(census)
+    == std::vector<std::string>{
+      "labels of task fraud: 1 of 3 classes have no edge in the train "
+      "split, so that no model can learn them: \"Fraud\" (1 edge)"});
+}
+
+CATCH_TEST_CASE("edges with times that are split by chance are noted",
+                "[partition][import][csv][tasks]") {
+  for (const auto order :
+       {edge_order::random, edge_order::pair, edge_order::time}) {
+    task_import take;
+    std::vector<std::string> notes;
+    take.options.on_note = [&notes](std::string note) {
+      notes.push_back(std::move(note));
+    };
+    take.options.changes.tasks = {{.split = shares(0.5, 0, 0.5, order)}};
+    take.options.choices = {{csv_role::edge_time, "when"}};
+    value_of(take("source,target,when\n"
+                  "a,b,2024-05-01\nb,c,2024-05-02\nc,d,2024-05-03\n"));
+    CATCH_CHECK(std::ranges::any_of(notes,
+                                    [](const std::string& note) {
+                                      return has(note, "split by chance");
+                                    })
+                == (order != edge_order::time));
   }
 }

@@ -330,6 +330,66 @@ CATCH_TEST_CASE("columns are chosen by name, number and table",
                  "\"name\", \"class\", \"born\"");
 }
 
+CATCH_TEST_CASE("a column that is not there is named by whoever says it is",
+                "[partition][import][csv]") {
+  const auto message = [](csv_choice choice) {
+    return message_of("id\nx\n", "source,target,sums,when\n",
+                      {.choices = {std::move(choice)}});
+  };
+  CATCH_CHECK(message({csv_role::feature, "to=sum"})
+              == "edges.csv:1: --feature to=sum: there is no such column; did "
+                 "you mean \"sums\"?");
+  CATCH_CHECK(
+    message(
+      {.role = csv_role::feature, .column = "to=amount", .where = "c.yaml:7:5"})
+    == "edges.csv:1: c.yaml:7:5: column \"amount\" of to: there is "
+       "no such column; there are \"source\", \"target\", \"sums\", "
+       "\"when\"");
+  CATCH_CHECK(
+    message_of("id\nx\n", "", {.choices = {{csv_role::edge_time, "when"}}})
+    == "--edge-time when: no table has such a column, and edges.csv "
+       "is empty: give it a header at least, or leave it out");
+}
+
+CATCH_TEST_CASE("an id that is not there leads to one that looks the same",
+                "[partition][import][csv]") {
+  const std::vector<std::tuple<const char*, const char*, const char*>> table{
+    {"M\xc3\xbcller", "Mu\xcc\x88ller", "how accents are written"},
+    {"abc", "abc\xc2\xa0", "blanks that are not seen"},
+    {"0042", "42", "zeros"},
+    {"42", "42.0", "zeros"},
+    {"AbC", "aBc", "capital letters"},
+    {"00AbC", "0abc", "several ways"}};
+  for (const auto& [there, asked, differ] : table) {
+    CATCH_INFO(asked);
+    CATCH_CHECK(
+      has(message_of(fmt::format("id\n{}\nx\n", there),
+                     fmt::format("source,target\nx,{}\n", asked)),
+          fmt::format("is not in the table of node; \"{}\" is, which differs "
+                      "in {}",
+                      there, differ)));
+  }
+  CATCH_CHECK_FALSE(
+    has(message_of("id\nx\ny\n", "source,target\nx,z\n"), "differs"));
+}
+
+CATCH_TEST_CASE(
+  "columns are said to have ids of the same nodes unless the type "
+  "says so",
+  "[partition][import][csv]") {
+  for (const auto* type : {"", "account__pays__account"}) {
+    temp_folder source;
+    temp_folder out;
+    std::string notes;
+    value_of(import_csv(
+      {.edges = {{type, put(source / "e.csv", "payer,payee\na,b\n")}},
+       .edge_header = true,
+       .on_note = [&notes](const std::string& note) { notes += note + '\n'; }},
+      out.path()));
+    CATCH_CHECK(has(notes, "ids of the same nodes") == (*type == '\0'));
+  }
+}
+
 CATCH_TEST_CASE("undirected edges are there once each way",
                 "[partition][import][csv]") {
   temp_folder source;

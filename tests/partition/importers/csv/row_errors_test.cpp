@@ -118,6 +118,25 @@ CATCH_TEST_CASE("the first twenty errors are told, and how many there are",
   CATCH_CHECK(std::ranges::count(message, '\n') == 20);
 }
 
+CATCH_TEST_CASE("one kind of errors does not hide another",
+                "[partition][import][csv][row_errors]") {
+  std::string edges = "source,target,weight\n";
+  for (auto i = 0; i < 500; ++i)
+    edges += fmt::format("a,b,no{}\n", i);
+  for (auto i = 0; i < 300; ++i)
+    edges += fmt::format("a,z{},1\n", i);
+  two_tables tables{"id\na\nb\n", edges};
+  const auto message = tables.message();
+  CATCH_CHECK(message.starts_with("800 errors in 800 rows; 2 kinds:\n"
+                                  "e.csv:2: the weight \"no0\" is no number"));
+  CATCH_CHECK(has(message, "e.csv:11: the weight \"no9\" is no number"));
+  CATCH_CHECK(has(message,
+                  "\n  and 490 more of this kind\n"
+                  "e.csv:502: destination \"z0\" is not in the table"));
+  CATCH_CHECK(message.ends_with("\n  and 290 more of this kind"));
+  CATCH_CHECK(std::ranges::count(message, '\n') == 22);
+}
+
 CATCH_TEST_CASE("bad rows are left out up to a number",
                 "[partition][import][csv][row_errors]") {
   two_tables tables{"id,label,split,f\n"

@@ -7,7 +7,6 @@
 
 #include <cmath>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,7 +20,7 @@ using integers = std::vector<std::int64_t>;
 struct task_import {
   temp_folder source;
   temp_folder out;
-  std::optional<edge_task_request> task{};
+  std::vector<edge_task_request> tasks{};
 
   task_import() {
     put_array<std::int64_t>(source / "edges.npy", {0, 1, 2, 3, 1, 2, 3, 4},
@@ -35,27 +34,26 @@ struct task_import {
   }
 
   task_import& kind(edge_task_kind which) {
-    task.emplace();
-    task->kind = which;
+    tasks = {{.kind = which}};
     return *this;
   }
 
   result<dataset_info> operator()() const {
     npy_import_options options{.source = source.path(), .name = "d"};
-    options.changes.task = task;
+    options.changes.tasks = tasks;
     temp_folder into;
     return import_npy(options, into.path());
   }
 
-  /// The rows of a split of the task.
-  task_split_arrays rows(split which) const {
+  /// The rows of a split of a task.
+  task_split_arrays rows(split which, std::size_t place = 0) const {
     npy_import_options options{.source = source.path(), .name = "d"};
-    options.changes.task = task;
+    options.changes.tasks = tasks;
     value_of(import_npy(options, out.path()));
     const auto data = value_of(dataset::open(out.path()));
     const auto& info = data.info();
     auto opened =
-      value_of(open_task(out.path(), info, info.tasks.front().name));
+      value_of(open_task(out.path(), info, info.tasks.at(place).name));
     return *std::move(opened.splits[static_cast<std::size_t>(which)]);
   }
 
@@ -111,6 +109,16 @@ CATCH_TEST_CASE("labels of edges are classes, rows of labels or numbers",
     CATCH_CHECK(list<std::uint8_t>(*take.rows(split::train).labels)
                 == std::vector<std::uint8_t>{1, 0});
   }
+  {
+    // One of the test split is a row that is predicted.
+    task_import take;
+    take.splits({0, 2, 2, 0}).kind(edge_task_kind::edge_labels);
+    put_array<std::int8_t>(take.source / "edge_label.npy",
+                           {1, 0, -1, -1, 1, 1, 0, 0}, {4, 2});
+    CATCH_CHECK(list<std::uint8_t>(*take.rows(split::test).labels)
+                == std::vector<std::uint8_t>{255, 255, 1, 1});
+    CATCH_CHECK(value_of(take()).tasks.at(0).unlabelled == 1);
+  }
   task_import take;
   take.splits({0, 1, 2, 0}).kind(edge_task_kind::edge_value);
   put_array<double>(take.source / "edge_label.npy",
@@ -124,7 +132,7 @@ CATCH_TEST_CASE("labels of edges are classes, rows of labels or numbers",
 CATCH_TEST_CASE("edges of arrays are split by shares",
                 "[partition][import][npy][tasks]") {
   task_import take;
-  take.kind(edge_task_kind::link).task->split = edge_split_request{
+  take.kind(edge_task_kind::link).tasks[0].split = edge_split_request{
     .fractions = {0.5, 0.25, 0.25}, .order = edge_order::time};
   CATCH_CHECK_THAT(take.refused(), contains("there is no edge_time.npy"));
   put_array<std::int64_t>(take.source / "edge_time.npy", {40, 30, 20, 10});
@@ -173,6 +181,69 @@ CATCH_TEST_CASE("arrays that make no task are refused",
                           {1, -1, 2, 3, 2, 3, 2, 3}, {4, 2});
   CATCH_CHECK_THAT(other.refused(),
                    contains("edge 0 has -1 beside other negatives"));
+}
+
+CATCH_TEST_CASE("several tasks have arrays of their own, and share others",
+                "[partition][import][npy][tasks]") {
+  task_import take;
+  take.tasks = {{.kind = edge_task_kind::link},
+                {.name = "sign", .kind = edge_task_kind::edge_class},
+                {.name = "sum", .kind = edge_task_kind::edge_value}};
+  take.splits({0, 1, 2, 0});
+  put_array<std::int64_t>(take.source / "edge_label.sign.npy", {0, 1, 1, 1});
+  put_array<double>(take.source / "edge_label.npy", {4, 3, 2, NAN});
+  put_array<std::int64_t>(take.source / "edge_split.sign.npy", {2, 0, 0, -1});
+  put_array<float>(take.source / "edge_row_weight.sum.npy", {1, 2, 3, 4});
+  const auto info = value_of(take());
+  CATCH_REQUIRE(info.tasks.size() == 3);
+  CATCH_CHECK(info.tasks[0].name == "link");
+  CATCH_CHECK(info.tasks[0].split_counts
+              == std::array<std::int64_t, 3>{2, 1, 1});
+  CATCH_CHECK(info.tasks[1].split_counts
+              == std::array<std::int64_t, 3>{2, 0, 1});
+  CATCH_CHECK_FALSE(info.tasks[1].weighted);
+  CATCH_CHECK(info.tasks[2].split_counts
+              == std::array<std::int64_t, 3>{1, 1, 1});
+  CATCH_CHECK(info.tasks[2].weighted);
+  CATCH_CHECK(list<std::int64_t>(take.rows(split::train, 0).edges)
+              == integers{0, 1, 3, 4});
+  CATCH_CHECK(list<std::int64_t>(*take.rows(split::train, 1).labels)
+              == integers{1, 1});
+  CATCH_CHECK(list<float>(*take.rows(split::test, 2).labels)
+              == std::vector<float>{2});
+  CATCH_CHECK(list<float>(*take.rows(split::test, 2).weights)
+              == std::vector<float>{3});
+}
+
+CATCH_TEST_CASE("arrays that none of several tasks takes are refused",
+                "[partition][import][npy][tasks]") {
+  task_import take;
+  take.tasks = {{.kind = edge_task_kind::link},
+                {.name = "sign", .kind = edge_task_kind::edge_class}};
+  take.splits({0, 1, 2, 0});
+  CATCH_CHECK_THAT(take.refused(),
+                   contains("there is no edge_label.npy, nor "
+                            "TYPE.edge_label.npy, nor edge_label.sign.npy"));
+  put_array<std::int64_t>(take.source / "edge_label.sign.npy", {0, 1, 1, 1});
+  value_of(take());
+  put_array<std::int64_t>(take.source / "edge_label.npy", {0, 1, 1, 1});
+  CATCH_CHECK_THAT(take.refused(),
+                   contains("none of the tasks link, sign takes it"));
+  put_array<std::int64_t>(take.source / "edge_label.link.npy", {0, 1, 1, 1});
+  CATCH_CHECK_THAT(take.refused(),
+                   contains("a task of kind link has no labels"));
+  task_import stray;
+  stray.splits({0, 1, 2, 0});
+  put_array<std::int64_t>(stray.source / "edge_split.sgn.npy", {0, 1, 2, 0});
+  CATCH_CHECK_THAT(stray.refused(),
+                   contains("edge_split.sgn.npy (of a task that --task-kind "
+                            "NAME=KIND names)"));
+  task_import twice;
+  twice.tasks = {{.kind = edge_task_kind::link},
+                 {.kind = edge_task_kind::link}};
+  twice.splits({0, 1, 2, 0});
+  CATCH_CHECK_THAT(twice.refused(),
+                   contains("--task-kind: two tasks are called link"));
 }
 
 } // namespace graphmill::test::npy_tasks

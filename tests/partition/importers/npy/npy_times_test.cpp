@@ -56,9 +56,9 @@ CATCH_TEST_CASE("arrays have the times of edges, as columns do",
   put_array<double>(take.source / "edge_time.npy",
                     {1289241912, 1289241911.5, 1289241913}, {3, 1});
   take.options.reverse = true;
-  take.options.changes.task = {
-    .split = edge_split_request{.fractions = {0.4, 0.3, 0.3},
-                                .order = edge_order::time}};
+  take.options.changes.tasks = {
+    {.split = edge_split_request{.fractions = {0.4, 0.3, 0.3},
+                                 .order = edge_order::time}}};
   const auto data = value_of(take());
   CATCH_CHECK(data.info().edge_types[0].timed);
   CATCH_CHECK(data.info().edge_types[1].timed);
@@ -97,7 +97,7 @@ CATCH_TEST_CASE("times of arrays that are not clear are refused",
   // 1289241912 is none of float32.
   take.refuses<float>({1289241912.0F, 1.0F, 2.0F}, "may have been rounded");
   take.refuses<double>({1289241912.0, NAN, 1289241912.0},
-                       "element 1 is no finite number");
+                       "element 1: the time is no finite number");
   take.refuses<double>({1289241912.0, 0.1234567, 1289241912.0},
                        "no whole number of microseconds");
   take.options.times = time_unit::steps;

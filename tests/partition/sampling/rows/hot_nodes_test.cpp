@@ -217,14 +217,15 @@ CATCH_TEST_CASE("in-edges are as likely as their weights say",
     const auto got = misses({2, kind});
     for (std::size_t i = 0; i < 4; ++i) {
       const auto share = graph.edges[0].weights[0][i] / 8.0;
-      CATCH_CHECK(std::abs(got[i]
-                           - std::log1p(-0.5 * (1 - (1 - share) * (1 - share))))
-                  < 1e-6);
+      CATCH_CHECK(
+        std::abs(got[i] - std::log1p(-0.5 * (1 - (1 - share) * (1 - share))))
+        < 1e-6);
     }
   }
   // Lists taken whole, and other kinds, leave weights out.
-  for (const draw_rule rule : {draw_rule{4, draw_kind::weighted_without_replacement},
-                               draw_rule{-1, draw_kind::weighted_with_replacement}})
+  for (const draw_rule rule :
+       {draw_rule{4, draw_kind::weighted_without_replacement},
+        draw_rule{-1, draw_kind::weighted_with_replacement}})
     CATCH_CHECK(misses(rule)
                 == std::vector<float>(4, static_cast<float>(std::log1p(-0.5))));
   CATCH_CHECK(misses({2, draw_kind::labor})

@@ -71,6 +71,39 @@ CATCH_TEST_CASE("features of edges are used or refused, never forgotten",
   }
 }
 
+CATCH_TEST_CASE("ages of edges are read where edges have times, or refused",
+                "[definition][validation][edge_ages]") {
+  for (const auto& traits : model_kinds) {
+    CATCH_INFO("kind " << traits.name);
+    auto info = graph_described(0, 0);
+    definition def;
+    def.model.kind = traits.kind;
+    def.model.edge_ages = edge_age_use::cosine;
+    def.trainer.device = "cpu";
+    CATCH_CHECK_FALSE(reads_ages(def, info));
+    info.edge_types[0].timed = true;
+    CATCH_CHECK_FALSE(reads_ages(def, info));
+    def.sampler.time = time_use::strict;
+    CATCH_CHECK(reads_ages(def, info) == traits.reads_edge_features());
+    if (!traits.reads_edge_features())
+      continue;
+    CATCH_CHECK(age_columns(def, info.edge_types[0]) == 16);
+    CATCH_CHECK(age_columns(def, info.edge_types[1]) == 0);
+    CATCH_CHECK(problem_with_ages(def, info).has_value() == !traits.typed);
+    info.edge_types[1].timed = true;
+    CATCH_CHECK_FALSE(problem_with_ages(def, info));
+    def.trainer.device = "cuda";
+    CATCH_REQUIRE(problem_with_ages(def, info).has_value());
+    CATCH_CHECK(problem_with_ages(def, info)->find("trainer.device `cuda`")
+                != std::string::npos);
+    def.model.edge_ages = edge_age_use::log;
+    CATCH_CHECK(age_columns(def, info.edge_types[0]) == 1);
+    def.model.edge_ages = edge_age_use::none;
+    CATCH_CHECK_FALSE(reads_ages(def, info));
+    CATCH_CHECK_FALSE(problem_with_ages(def, info));
+  }
+}
+
 CATCH_TEST_CASE("devices do not compute with features of edges yet",
                 "[definition][validation][edge_features]") {
   definition def;

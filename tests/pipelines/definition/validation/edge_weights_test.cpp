@@ -20,10 +20,7 @@ definition_source with_model(std::string_view model) {
   return source;
 }
 
-} // namespace
-
-CATCH_TEST_CASE("weights of edges are used, or ignored in so many words",
-                "[definition][validation][weights]") {
+dataset_info films() {
   dataset_info info;
   info.name = "films";
   info.node_types.resize(1);
@@ -32,6 +29,14 @@ CATCH_TEST_CASE("weights of edges are used, or ignored in so many words",
   info.node_types[0].class_count = 3;
   info.node_types[0].split_counts = {10, 0, 5};
   info.edge_types = {{0, "sequel", 0, 200, 10, dtype::int32}};
+  return info;
+}
+
+} // namespace
+
+CATCH_TEST_CASE("weights of edges are used, or ignored in so many words",
+                "[definition][validation][weights]") {
+  auto info = films();
   const auto problem = [&info](std::string_view model) {
     const auto got = problems_with(with_model(model), info);
     CATCH_CHECK(got.size() < 2);
@@ -58,7 +63,7 @@ CATCH_TEST_CASE("weights of edges are used, or ignored in so many words",
     const auto used = fmt::format("{{kind: {}}}", traits.name);
     const auto ignored =
       fmt::format("{{kind: {}, edge_weights: ignore}}", traits.name);
-    CATCH_CHECK(scheme(used) == traits.sums());
+    CATCH_CHECK(scheme(used) == traits.weighs_edges());
     CATCH_CHECK_FALSE(scheme(ignored));
     if (!traits.hears()) {
       CATCH_CHECK(problem(used).empty());
@@ -69,15 +74,18 @@ CATCH_TEST_CASE("weights of edges are used, or ignored in so many words",
     }
     CATCH_CHECK(problem(ignored).empty());
     CATCH_CHECK(problem(used)
-                == (traits.sums()
+                == (traits.weighs_edges()
                       ? std::string{}
                       : fmt::format("x.yaml:1:32: edges of `films` have "
-                                    "weights, and {} has no sum of neighbours "
-                                    "to weigh; set model.edge_weights: ignore",
+                                    "weights, and {} takes the largest values "
+                                    "of neighbours, which weigh nothing; set "
+                                    "model.edge_weights: ignore",
                                     traits.name)));
+    CATCH_CHECK(traits.weighs_edges()
+                == (traits.message != message_form::maximum));
   }
   // As daemons check it, who have no text.
-  auto def = with_model("{kind: gat}").value;
+  auto def = with_model("{kind: sage_max}").value;
   CATCH_CHECK_FALSE(check_against(def, info));
   def.model.edge_weights = edge_weight_use::ignore;
   value_of(check_against(def, info));
@@ -86,24 +94,20 @@ CATCH_TEST_CASE("weights of edges are used, or ignored in so many words",
 }
 
 CATCH_TEST_CASE("weighted draws need weights", "[definition][validation]") {
-  dataset_info info;
-  info.name = "films";
-  info.node_types.resize(1);
-  info.node_types[0].name = "movie";
-  info.node_types[0].count = 100;
-  info.node_types[0].class_count = 3;
-  info.node_types[0].split_counts = {10, 0, 5};
-  info.edge_types = {{0, "sequel", 0, 200, 10, dtype::int32}};
-  auto source = parse_definition(
-    "{dataset: films, sampler: {method: weighted}}", "x.yaml");
+  auto info = films();
+  auto source =
+    parse_definition("{dataset: films, sampler: {method: weighted}}", "x.yaml");
   CATCH_REQUIRE(source.problems.empty());
-  const auto got = problems_with(source, info);
-  CATCH_REQUIRE(got.size() == 1);
-  CATCH_CHECK(to_string(got.front())
-              == "x.yaml:1:36: `sampler.method` is `weighted`, but edges of "
-                 "`films` have no weights; leave it out, or import weights");
+  for (auto use : {data_use::training, data_use::feeding}) {
+    const auto got = problems_with(source, info, use);
+    CATCH_REQUIRE(got.size() == 1);
+    CATCH_CHECK(to_string(got.front())
+                == "x.yaml:1:36: `sampler.method` is `weighted`, but edges of "
+                   "`films` have no weights; leave it out, or import weights");
+  }
   info.edge_types[0].weighted = true;
-  CATCH_CHECK(problems_with(source, info).empty());
+  for (auto use : {data_use::training, data_use::feeding})
+    CATCH_CHECK(problems_with(source, info, use).empty());
   const auto scheme = value_of(resolve_fanouts(source.value, info));
   CATCH_CHECK(scheme.kind == draw_kind::weighted_without_replacement);
   CATCH_CHECK(scheme.rule(0, 0).kind == scheme.kind);

@@ -148,86 +148,86 @@ CATCH_TEST_CASE("fields of tasks are refused without one",
 
 CATCH_TEST_CASE("fields that a task takes no notice of are refused",
                 "[definition][validation][tasks]") {
-  for (const auto& [rest, said] :
-       std::vector<std::pair<std::string, std::string>>{
-         {"task: links, train: {label_smoothing: 0.1}",
-          "`train.label_smoothing` is for classes, and task `links` predicts "
-          "links; leave it out"},
-         {"task: links, train: {class_weights: [1]}", "`train.class_weights`"},
-         {"task: links, train: {balance_classes: true}",
-          "`train.balance_classes`"},
-         {"task: links, train: {focal_gamma: 2}", "`train.focal_gamma`"},
-         {"task: links, train: {loss: mae}",
-          "`train.loss` is for labels that are numbers"},
-         {"task: links, evaluate: {threshold: \"0.3:1\"}",
-          "`evaluate.threshold` is for classes"},
-         {"task: links, evaluate: {metric: f1_macro}",
-          "`evaluate.metric` is f1_macro, and task `links` predicts links: use "
-          "mrr, hits@K,"},
-         {"task: links, evaluate: {metric: mse}", "`evaluate.metric` is mse"},
-         {"task: links, evaluate: {metric: recall@20, negatives: 19}",
-          "`evaluate.metric: recall@20` is of all destinations of a source, and "
-          "`evaluate.negatives` is 19; set `evaluate.negatives: all`, or take "
-          "another metric"},
-         {"task: links, evaluate: {metric: roc_auc, negatives: all}",
-          "`evaluate.metric` wants ROC-AUC or average precision, which compare "
-          "edges with negatives that are drawn, and `evaluate.negatives` ranks "
-          "all nodes of `shop`; make it a smaller number"},
-         {"task: links, evaluate: {metric: average_precision, negatives: 20}",
-          "`evaluate.metric` wants ROC-AUC"},
-         {"task: links, evaluate: {scores: true, negatives: all}",
-          "`evaluate.scores` wants ROC-AUC"},
-         {"task: links, evaluate: {scores: true, negatives: 30}, negatives: "
-          "{corrupt: both}",
-          "`evaluate.scores` wants ROC-AUC"},
-         {"task: links, evaluate: {metric: ndcg@3, negatives: all}, negatives: "
-          "{corrupt: source}",
-          "and `negatives.corrupt: source` ranks none; use destination or both"},
-         {"task: links, evaluate: {negatives: all}, negatives: {corrupt: pair}",
-          "`evaluate.negatives: all` ranks all nodes at one end"},
-         {"task: fraud, decoder: {kind: mlp}, evaluate: {metric: recall@20}",
-          "mrr, hits and mean_rank are for links"},
-         {"task: links, evaluate: {metric: \"roc_auc:0\"}",
-          "`evaluate.metric` is roc_auc:0"},
-         {"task: links, evaluate: {predict: true, batch_size: 65536}",
-          "`evaluate.batch_size` may be 8192 at the most for outputs of 256 "
-          "values"},
-         {"task: links, train: {margin: 3}",
-          "`train.margin` is for `link_loss: margin` and"},
-         {"task: links, train: {link_loss: margin, temperature: 3}",
-          "`train.temperature` is for `link_loss: self_adversarial` alone"},
-         {"task: links, decoder: {hidden: 8}",
-          "`decoder.hidden` is for `decoder.kind: mlp` alone"},
-         {"task: links, decoder: {kind: mlp, norm: 2}",
-          "`decoder.norm` is for `decoder.kind: transe` alone"},
-         {"task: links, negatives: {kind: given}",
-          "the training rows of task `links` have no negatives"},
-         {"task: links, negatives: {count: 21}",
-          "`negatives.count` is 21, but `shop` has 20 nodes of type `thing`"},
-         {"task: links, negatives: {kind: joint, corrupt: pair}",
-          "`negatives.corrupt: pair` is for `kind: per_edge`"},
-         {"task: links, negatives: {count: 51, corrupt: source}",
-          "has 50 nodes of type `person`"},
-         {"task: fraud, decoder: {kind: mlp}, negatives: {count: 2}",
-          "`negatives.count` is for links, and task `fraud` learns classes of "
-          "edges; leave it out"},
-         {"task: fraud, decoder: {kind: mlp}, train: {link_loss: bpr}",
-          "`train.link_loss` is for links"},
-         {"task: fraud, decoder: {kind: mlp}, evaluate: {negatives: 2}",
-          "`evaluate.negatives` is for links"},
-         {"task: fraud, decoder: {kind: mlp}, evaluate: {metric: mrr}",
-          "mrr, hits and mean_rank are for links"},
-         {"task: fraud",
-          "`decoder.kind: dot` gives an edge one score, and task `fraud` "
-          "learns classes of edges, 2 of them; use bilinear or mlp"},
-         {"task: tags, decoder: {kind: rotate}", "gives an edge one score"},
-         {"task: prices, evaluate: {metric: mse}", "gives an edge one score"},
-         {"task: stars, decoder: {kind: transe}, evaluate: {metric: mse}",
-          "gives distances, which are never positive"},
-         {"task: stars, decoder: {kind: mlp}",
-          "labels of `shop` are numbers, for which `evaluate.metric`"},
-         {"task: tags, decoder: {kind: mlp}, train: {label_smoothing: 0.1}",
-          "is for one class for each edge, and edges of `shop`"}})
+  for (
+    const auto& [rest, said] : std::vector<std::pair<std::string, std::string>>{
+      {"task: links, train: {label_smoothing: 0.1}",
+       "`train.label_smoothing` is for classes, and task `links` predicts "
+       "links; leave it out"},
+      {"task: links, train: {class_weights: [1]}", "`train.class_weights`"},
+      {"task: links, train: {balance_classes: true}",
+       "`train.balance_classes`"},
+      {"task: links, train: {focal_gamma: 2}", "`train.focal_gamma`"},
+      {"task: links, train: {loss: mae}",
+       "`train.loss` is for labels that are numbers"},
+      {"task: links, evaluate: {threshold: \"0.3:1\"}",
+       "`evaluate.threshold` is for classes"},
+      {"task: links, evaluate: {metric: f1_macro}",
+       "`evaluate.metric` is f1_macro, and task `links` predicts links: use "
+       "mrr, hits@K,"},
+      {"task: links, evaluate: {metric: mse}", "`evaluate.metric` is mse"},
+      {"task: links, evaluate: {metric: recall@20, negatives: 19}",
+       "`evaluate.metric: recall@20` is of all destinations of a source, and "
+       "`evaluate.negatives` is 19; set `evaluate.negatives: all`, or take "
+       "another metric"},
+      {"task: links, evaluate: {metric: roc_auc, negatives: all}",
+       "`evaluate.metric` wants ROC-AUC or average precision, which compare "
+       "edges with negatives that are drawn, and `evaluate.negatives` ranks "
+       "all nodes of `shop`; make it a smaller number"},
+      {"task: links, evaluate: {metric: average_precision, negatives: 20}",
+       "`evaluate.metric` wants ROC-AUC"},
+      {"task: links, evaluate: {scores: true, negatives: all}",
+       "`evaluate.scores` wants ROC-AUC"},
+      {"task: links, evaluate: {scores: true, negatives: 30}, negatives: "
+       "{corrupt: both}",
+       "`evaluate.scores` wants ROC-AUC"},
+      {"task: links, evaluate: {metric: ndcg@3, negatives: all}, negatives: "
+       "{corrupt: source}",
+       "and `negatives.corrupt: source` ranks none; use destination or both"},
+      {"task: links, evaluate: {negatives: all}, negatives: {corrupt: pair}",
+       "`evaluate.negatives: all` ranks all nodes at one end"},
+      {"task: fraud, decoder: {kind: mlp}, evaluate: {metric: recall@20}",
+       "mrr, hits and mean_rank are for links"},
+      {"task: links, evaluate: {metric: \"roc_auc:0\"}",
+       "`evaluate.metric` is roc_auc:0"},
+      {"task: links, evaluate: {predict: true, batch_size: 65536}",
+       "`evaluate.batch_size` may be 8192 at the most for outputs of 256 "
+       "values"},
+      {"task: links, train: {margin: 3}",
+       "`train.margin` is for `link_loss: margin` and"},
+      {"task: links, train: {link_loss: margin, temperature: 3}",
+       "`train.temperature` is for `link_loss: self_adversarial` alone"},
+      {"task: links, decoder: {hidden: 8}",
+       "`decoder.hidden` is for `decoder.kind: mlp` alone"},
+      {"task: links, decoder: {kind: mlp, norm: 2}",
+       "`decoder.norm` is for `decoder.kind: transe` alone"},
+      {"task: links, negatives: {kind: given}",
+       "the training rows of task `links` have no negatives"},
+      {"task: links, negatives: {count: 21}",
+       "`negatives.count` is 21, but `shop` has 20 nodes of type `thing`"},
+      {"task: links, negatives: {kind: joint, corrupt: pair}",
+       "`negatives.corrupt: pair` is for `kind: per_edge`"},
+      {"task: links, negatives: {count: 51, corrupt: source}",
+       "has 50 nodes of type `person`"},
+      {"task: fraud, decoder: {kind: mlp}, negatives: {count: 2}",
+       "`negatives.count` is for links, and task `fraud` learns classes of "
+       "edges; leave it out"},
+      {"task: fraud, decoder: {kind: mlp}, train: {link_loss: bpr}",
+       "`train.link_loss` is for links"},
+      {"task: fraud, decoder: {kind: mlp}, evaluate: {negatives: 2}",
+       "`evaluate.negatives` is for links"},
+      {"task: fraud, decoder: {kind: mlp}, evaluate: {metric: mrr}",
+       "mrr, hits and mean_rank are for links"},
+      {"task: fraud",
+       "`decoder.kind: dot` gives an edge one score, and task `fraud` "
+       "learns classes of edges, 2 of them; use bilinear or mlp"},
+      {"task: tags, decoder: {kind: rotate}", "gives an edge one score"},
+      {"task: prices, evaluate: {metric: mse}", "gives an edge one score"},
+      {"task: stars, decoder: {kind: transe}, evaluate: {metric: mse}",
+       "gives distances, which are never positive"},
+      {"task: stars, decoder: {kind: mlp}",
+       "labels of `shop` are numbers, for which `evaluate.metric`"},
+      {"task: tags, decoder: {kind: mlp}, train: {label_smoothing: 0.1}",
+       "is for one class for each edge, and edges of `shop`"}})
     check_refused(rest, said);
   auto info = shop();
   info.tasks[0].negative_counts = {5, 0, 0};

@@ -2,12 +2,15 @@
 #include "pipelines/definition/validation/validation.hpp"
 #include "pipelines/task/chosen_target.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/memory_graph.hpp"
 #include "tests/support/result.hpp"
 
 #include <fmt/format.h>
 
+#include <cstdint>
 #include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace graphmill::test::time_checks {
@@ -108,7 +111,7 @@ CATCH_TEST_CASE("no time is ignored without a word",
                   "is for `sampler.time: strict` or `inclusive`",
                   market(false));
   check_refused("task: links, evaluate: {visible: past}",
-                "is for `sampler.time: strict` or `inclusive`", market(false));
+                "is for `sampler.time: strict`; say that", market(false));
 }
 
 CATCH_TEST_CASE("what has no meaning together with times is refused",
@@ -130,7 +133,7 @@ CATCH_TEST_CASE("what has no meaning together with times is refused",
                 "set `train.shuffle: false`");
   check_refused("task: links, sampler: {time: inclusive, disjoint: true}, "
                 "evaluate: {visible: past}",
-                "and with `sampler.time: inclusive` of themselves");
+                "and with `sampler.time: inclusive` themselves");
   check_refused("sampler: {time: strict, disjoint: true}, evaluate: {visible: "
                 "past}",
                 "nodes are learnt", market(true, true));
@@ -202,9 +205,19 @@ CATCH_TEST_CASE("pairs that are named have no window",
   def.sampler.time = time_use::strict;
   const auto done = check_named_pairs(def);
   CATCH_REQUIRE_FALSE(done);
-  CATCH_CHECK_THAT(done.error().message, contains("would hear of nothing"));
+  CATCH_CHECK_THAT(done.error().message, contains("would see nothing"));
   def.sampler.window = 0;
   value_of(check_named_pairs(def));
+}
+
+CATCH_TEST_CASE("pairs that are named know no ages",
+                "[definition][validation][times]") {
+  definition def;
+  def.model.edge_ages = edge_age_use::log;
+  value_of(check_named_pairs(def));
+  def.sampler.time = time_use::strict;
+  CATCH_CHECK_THAT(error_of(check_named_pairs(def)).message,
+                   contains("edges have no ages for them"));
 }
 
 CATCH_TEST_CASE("a window is in seconds, or in steps",
@@ -224,6 +237,48 @@ CATCH_TEST_CASE("a window is in seconds, or in steps",
   def.sampler.window = 1ull << 60;
   CATCH_CHECK(time_rule_of(def, info).window
               == std::numeric_limits<std::int64_t>::max());
+}
+
+CATCH_TEST_CASE(
+  "rows see what is held out where lists are in the order of time",
+  "[definition][validation][times]") {
+  memory_graph graph;
+  graph.nodes = {{"n", 4}};
+  graph.edges = {{0, "to", 0, std::vector<std::vector<node_id>>(4)}};
+  auto& type = graph.edges[0];
+  type.in[2] = {0, 1, 3, 0};
+  type.levels.resize(4);
+  type.levels[2] = {0, 0, 1, 2};
+  type.times.resize(4);
+  definition def;
+  def.evaluate.visible = visible_edges::past;
+  const auto checked = [&](std::vector<std::int64_t> times) {
+    type.times[2] = std::move(times);
+    return check_visible_past(def, *whole(graph).shards[0]);
+  };
+  value_of(checked({3, 5, 5, 9}));
+  for (const auto& times : {std::vector<std::int64_t>{3, 5, 4, 9},
+                            std::vector<std::int64_t>{3, 5, 9, 8}})
+    CATCH_CHECK_THAT(error_of(checked(times)).message,
+                     contains("`n__to__n` to node 2"));
+  type.levels[2] = {0, 0, 2, 2}; // No edge is of level 1.
+  value_of(checked({3, 5, 5, 9}));
+  CATCH_CHECK_FALSE(checked({3, 5, 4, 9}));
+  def.evaluate.visible = visible_edges::training;
+  value_of(checked({3, 5, 4, 9}));
+}
+
+CATCH_TEST_CASE("sentences on what is visible name the setting that it needs",
+                "[definition][validation][times]") {
+  const std::string past = "evaluate: {visible: past}";
+  for (const auto& sampler :
+       {"task: links, sampler: {time: ignore}, ",
+        "task: links, sampler: {time: inclusive, disjoint: true}, "})
+    check_refused(sampler + past, "`sampler.time: strict`");
+  CATCH_CHECK_THAT(
+    problems_of("task: links, sampler: {time: ignore}, " + past, market())
+      .at(0),
+    !contains("inclusive"));
 }
 
 } // namespace graphmill::test::time_checks

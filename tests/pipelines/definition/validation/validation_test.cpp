@@ -260,7 +260,7 @@ CATCH_TEST_CASE("a split that is measured alone has seeds",
                        "scores; leave it out"});
 }
 
-CATCH_TEST_CASE("a graph that no seed hears of is noted",
+CATCH_TEST_CASE("a graph that no seed sees is noted",
                 "[definition][validation]") {
   auto info = typed_info();
   definition def;

@@ -179,8 +179,8 @@ CATCH_TEST_CASE("nodes of trees have rows", "[pipelines][form_batch]") {
 
   auto broken = fetched(data, scheme, seeds);
   broken.graph.nodes[0].trees.resize(4);
-  const auto refused = form_batch(std::move(broken), numbers{8, 5}, nullptr,
-                                  form, info, nullptr);
+  const auto refused =
+    form_batch(std::move(broken), numbers{8, 5}, nullptr, form, info, nullptr);
   CATCH_REQUIRE(!refused);
   CATCH_CHECK_THAT(refused.error().message, contains("in whose tree they are"));
 }

@@ -1,0 +1,20 @@
+#include "actors/commands/options/typed_file.hpp"
+
+#include <system_error>
+
+namespace graphmill {
+
+typed_file split_typed_file(const std::string& text) {
+  const auto equals = text.find('=');
+  if (equals == std::string::npos)
+    return {"", text};
+  const auto behind = text.substr(equals + 1);
+  std::error_code failed;
+  if (text.find('/') < equals
+      && (std::filesystem::exists(text, failed)
+          || !std::filesystem::exists(behind, failed)))
+    return {"", text};
+  return {text.substr(0, equals), behind};
+}
+
+} // namespace graphmill
