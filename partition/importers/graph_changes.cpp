@@ -311,28 +311,27 @@ result<void> write_split(const split_request& request,
 
 namespace {
 
-/// Classes are told in tables, in lines and to terminals. A dataset of somebody
-/// else's may have such names all the same; they are escaped.
-result<void> check_class_names(const node_type_info& type) {
-  const auto check =
-    [&type](const std::vector<std::string>& names) -> result<void> {
-    const auto wrong = std::ranges::find_if(
-      names, [](const std::string& name) { return printable(name) != name; });
-    if (wrong == names.end())
-      return ok();
-    return fail(ec::invalid_data,
-                "class {} of {} is called \"{}\": a line break or control "
-                "character cannot be in a name",
-                wrong - names.begin(), type.name, printable(*wrong));
-  };
-  GRAPHMILL_TRYV(check(type.class_names));
+result<void> check_all_class_names(const node_type_info& type) {
+  GRAPHMILL_TRYV(check_class_names(type.class_names, type.name));
   for (const auto& set : type.label_sets) {
-    GRAPHMILL_TRYV(check(set.class_names));
+    GRAPHMILL_TRYV(check_class_names(set.class_names, type.name));
   }
   return ok();
 }
 
 } // namespace
+
+result<void> check_class_names(const std::vector<std::string>& names,
+                               std::string_view of) {
+  const auto wrong = std::ranges::find_if(
+    names, [](const std::string& name) { return printable(name) != name; });
+  if (wrong == names.end())
+    return ok();
+  return fail(ec::invalid_data,
+              "class {} of {} is called \"{}\": a line break or control "
+              "character cannot be in a name",
+              wrong - names.begin(), of, printable(*wrong));
+}
 
 result<planned_import> begin_import(const std::filesystem::path& folder,
                                     dataset_info info, row_norm normalise,
@@ -340,7 +339,7 @@ result<planned_import> begin_import(const std::filesystem::path& folder,
                                     const progress_callback& on_progress,
                                     node_namer name_of, bool needs_seeds) {
   for (const auto& type : info.node_types) {
-    GRAPHMILL_TRYV(check_class_names(type));
+    GRAPHMILL_TRYV(check_all_class_names(type));
   }
   GRAPHMILL_TRY(auto norms, norms_of(info, normalise, changes));
   GRAPHMILL_TRY(auto edges, plan_edges(info, reverse, changes));

@@ -121,6 +121,13 @@ result<void> write_split(const split_request& request,
                          bool present, std::span<const std::int64_t> labels,
                          std::span<const double> times, dataset_writer& writer);
 
+/// Classes are told in tables, in lines and to terminals. Fails if the name of
+/// one has a line break or control character. A dataset of somebody else's may
+/// have such names all the same; they are escaped.
+/// @param of A node type or task, for the error.
+result<void> check_class_names(const std::vector<std::string>& names,
+                               std::string_view of);
+
 /// What an importer writes with, once all types are declared.
 struct planned_import {
   dataset_info info;           ///< With the reverse edge types.

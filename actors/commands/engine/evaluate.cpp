@@ -41,6 +41,12 @@ result<void> check_split(const local_run_config& config, bool scores) {
   GRAPHMILL_TRY(const auto info, choose_target(whole.info(), config.def));
   const auto seeds =
     static_cast<std::uint64_t>(seed_count(info, config.def, config.evaluated));
+  if (seeds > 0 && !can_be_measured(info, config.def, config.evaluated))
+    return fail(ec::invalid_argument,
+                "no edge of the {0} split has a label, so that there is "
+                "nothing to measure; `graphmill predict --split {0}` predicts "
+                "these edges",
+                file_stem(config.evaluated));
   if (const auto note = note_on_values(info, seeds))
     say(stderr, "warning: {}: only the loss is printed\n", *note);
   if (!scores)

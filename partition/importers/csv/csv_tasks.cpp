@@ -291,6 +291,7 @@ result<unlabelled_nodes> csv_task_reader::finish(dataset_writer& writer) {
                   "edge");
   out.class_count = is_value ? 1 : std::ssize(labels.names);
   out.class_names = std::move(labels.names);
+  GRAPHMILL_TRYV(check_class_names(out.class_names, "task " + task_.name));
   std::vector<std::vector<std::uint8_t>> splits;
   using given =
     std::map<std::pair<std::int32_t, edge_id>, std::vector<node_id>>;

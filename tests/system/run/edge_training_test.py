@@ -364,7 +364,8 @@ class EdgeTraining(runs.Workplace):
             else:
                 done = graphmill("evaluate", run, "--data", new)
                 self.assertEqual(done.returncode, 1)
-                self.assertIn("nothing to measure", done.stderr)
+                self.assertIn("no edge of the test split has a label",
+                              done.stderr)
 
     def test_a_test_split_without_labels_is_no_test(self):
         table = self.top / "untested.csv"

@@ -471,6 +471,12 @@ CATCH_TEST_CASE("what a task lacks, and what it cannot use, is told",
      "e.csv:2: the label \"train\" is no finite number"},
     {{}, {{csv_role::task_split, "l"}}, "e.csv:2: split \"x\""},
   };
+  task_import broken;
+  broken.options.changes.tasks = {
+    {.kind = edge_task_kind::edge_class, .split = shares(1, 0, 0)}};
+  broken.options.choices = {{csv_role::task_label, "l"}};
+  CATCH_CHECK(has(error_of(broken("source,target,l\na,b,\"x\ny\"\n")).message,
+                  "class 0 of task edge_class is called"));
   for (const auto& [task, choices, expected] : table) {
     CATCH_INFO(expected);
     task_import take;
