@@ -10,9 +10,11 @@ typed_file split_typed_file(const std::string& text) {
     return {"", text};
   const auto behind = text.substr(equals + 1);
   std::error_code failed;
-  if (text.find('/') < equals
-      && (std::filesystem::exists(text, failed)
-          || !std::filesystem::exists(behind, failed)))
+  const auto is_file = std::filesystem::exists(text, failed);
+  const auto is_typed = std::filesystem::exists(behind, failed);
+  if (is_file && (!is_typed || text.find('/') < equals))
+    return {"", text};
+  if (!is_file && !is_typed && text.find('/') < equals)
     return {"", text};
   return {text.substr(0, equals), behind};
 }

@@ -44,6 +44,9 @@ bool takes_choice(const csv_import_options& options,
   if (role == csv_role::task_label && options.changes.tasks.size() > 1
       && !traits_of(task.kind).labels)
     return false;
+  if (role == csv_role::task_negatives && options.changes.tasks.size() > 1
+      && !traits_of(task.kind).negatives)
+    return false;
   return std::ranges::none_of(options.choices, [&](const csv_choice& other) {
     return other.role == role && other.task == name;
   });

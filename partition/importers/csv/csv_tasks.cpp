@@ -48,7 +48,9 @@ csv_task_reader::csv_task_reader(const csv_import_options& options,
                                  const known_classes& known)
   : options_(options), graph_(graph), place_(place), task_(info.tasks[place]),
     info_(info), types_(task_.edge_types.size()),
-    known_(known.find_task(task_.name)),
+    known_(traits_of(task_.kind).labels == label_kind::classes
+             ? known.find_task(task_.name)
+             : nullptr),
     texts_(none, known_, "task " + task_.name),
     numbers_("--task-kind edge_value", none, options.decimal_commas) {}
 

@@ -48,13 +48,18 @@ bool has(const npy_source& source, optional_array which) {
 using task_list = std::vector<edge_task_request>;
 
 /// An array of a task, which is its own or one of all tasks; null: there is
-/// none. Of several tasks, those without labels take none that is of all.
+/// none. Of several tasks, those without labels or negatives take none that are
+/// of all.
 const npy_array* array_of(const npy_edge_source& type, const task_list& tasks,
                           std::size_t place, optional_array which) {
   if (place < type.own.size() && type.own[place].*which)
     return &*(type.own[place].*which);
-  const auto takes = which != &npy_task_arrays::labels || tasks.size() == 1
-                     || traits_of(tasks[place].kind).labels;
+  const auto& kind = traits_of(tasks[place].kind);
+  const auto takes =
+    tasks.size() == 1
+    || (which == &npy_task_arrays::labels      ? kind.labels.has_value()
+        : which == &npy_task_arrays::negatives ? kind.negatives
+                                               : true);
   return takes && type.task.*which ? &*(type.task.*which) : nullptr;
 }
 

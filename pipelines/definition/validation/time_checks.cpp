@@ -213,8 +213,10 @@ result<void> check_visible_past(const definition& def, const shard& part) {
         return fail(ec::invalid_argument,
                     "`evaluate.visible: past` is for tasks that were split by "
                     "time, and an edge of type {} to node {} that {} holds out "
-                    "is older than another one; import {} with --by time, or "
-                    "leave `evaluate.visible` out",
+                    "is older than another one. Import {} with --by time for "
+                    "each task of these edges, and put edges without a label "
+                    "into the test split, for in no split they count as "
+                    "training; or leave `evaluate.visible` out",
                     in_quotes(info.edge_type_name(e)),
                     nodes.original(nodes.begin + static_cast<node_id>(row)),
                     in_quotes(info.name), in_quotes(info.name));
