@@ -87,15 +87,17 @@ build() {
 }
 
 # run_tests FOLDER LOG OPTION ...
+# With run=exec, the shell becomes the tests, so that they can be killed.
 run_tests() {
-  meson test -C "$1" --logbase "$2" --no-rebuild --print-errorlogs "${@:3}"
+  rm -f "$1/meson-logs/$2.json" # What is counted is of this run.
+  ${run-} meson test -C "$1" --logbase "$2" --no-rebuild --print-errorlogs "${@:3}"
 }
 
 configure build --buildtype=release -Dtests=true
 read -ra programs < <(needed build in system)
 build build "${programs[@]}"
 # Daemons that are to be lost, and delays, have most of them wait now and then.
-run_tests build system --suite system --num-processes $(($(nproc) + 2)) \
+run=exec run_tests build system --suite system --num-processes $(($(nproc) + 2)) \
   --timeout-multiplier 4 >"$tested" 2>&1 &
 testing=$!
 
@@ -125,10 +127,15 @@ test_sanitized() { # FOLDER SUITE
 test_sanitized build-asan sanitized
 test_sanitized build-tsan threaded
 
-wait "$testing" || true
+status=0
+wait "$testing" || status=$?
 testing=
 cat "$tested"
 count build system
+if [ "$status" -ge 128 ]; then
+  echo "The tests of the program were killed" >>"$failures"
+  failed=$((failed + 1))
+fi
 
 cat "$failures"
 echo "$passed passed, $failed failed, $skipped skipped"

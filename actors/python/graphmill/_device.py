@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import contextlib
 import importlib
 import warnings
 from typing import Any, Protocol
@@ -51,8 +52,12 @@ class Cuda:
     def register(self, address: int, size: int) -> bool:
         portable = 1
         with self._torch.cuda.device(self._device):
-            return int(self._torch.cuda.cudart().cudaHostRegister(
+            done = int(self._torch.cuda.cudart().cudaHostRegister(
                 address, size, portable)) == 0
+            if not done:  # Else the next checked call would raise this error.
+                with contextlib.suppress(RuntimeError):
+                    self._torch.zeros(1, device=self._device).add_(1)
+            return done
 
     def forget(self, address: int) -> None:
         self._torch.cuda.cudart().cudaHostUnregister(address)

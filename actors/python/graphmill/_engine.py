@@ -189,6 +189,7 @@ class Engine:
 
     def ready_batch(self, number: int) -> list[int] | None:
         """The frame of the next batch of a pass; None: there is none yet."""
+        self.check()
         while ((words := self._early.popleft() if self._early else self._received())
                is not None and words[2] != number):
             # Of a pass that was abandoned: nobody will look at it.

@@ -478,6 +478,10 @@ class Loader:
         self._seed_type: str | None = None
         if isinstance(seeds, tuple) and len(seeds) == 2 and isinstance(seeds[0], str):
             self._seed_type, seeds = seeds
+            if seeds is None:
+                raise DefinitionError(
+                    "seeds has a type and no ids: give ids or a mask with it",
+                    "invalid_argument")
         self._seeds = None if seeds is None else _ids_of(seeds, "seeds",
                                                          self._count_of_seeds)
         self._shuffle = shuffle
@@ -535,13 +539,13 @@ class Loader:
             self._request["data"] = self._opening.folder()
             self._check_seed_type()
             self._check_fanouts()
+            device = _device.Cuda(self._device) if self._request["registers"] else None
             self._engine = Engine(self._request, self._seeds, self._timeout,
                                   self._most_returned)
             self._layout = Layout(self._engine.description, self._split,
                                   self._rank, self._world)
-            if self._request["registers"]:
-                self._copies = Copies(_device.Cuda(self._device),
-                                      self._engine.memory())
+            if device is not None:
+                self._copies = Copies(device, self._engine.memory())
                 weakref.finalize(self, self._copies.close).atexit = False
         return self._engine
 
@@ -565,7 +569,11 @@ class Loader:
         # Of the method "hgt", they are of node types.
         types = (list(info.node_types) if set(self._fanouts) <= set(info.node_types)
                  else [_type_name(key) for key in info.edge_types])
-        left = [name for name in types if name not in self._fanouts]
+        middles = [key[1] for key in info.edge_types]  # A name that only one has.
+        alone = {_type_name(key) for key in info.edge_types
+                 if key[1] in self._fanouts and middles.count(key[1]) == 1}
+        left = [name for name in types
+                if name not in self._fanouts and name not in alone]
         if left:
             raise DefinitionError(
                 f"fanouts has none for {', '.join(left)}: name each type, or give "
@@ -596,10 +604,12 @@ class Loader:
     def close(self) -> None:
         """Ends the process that makes batches. Those that you keep stay valid."""
         self._closed = True
-        if self._copies is not None:
-            self._copies.close()
-        if self._engine is not None:
-            self._engine.close()
+        try:
+            if self._copies is not None:
+                self._copies.close()
+        finally:  # Also if the device is broken.
+            if self._engine is not None:
+                self._engine.close()
 
     def __enter__(self) -> "Loader":
         return self
@@ -620,7 +630,7 @@ class Loader:
         >>> loader.verdict().sentence
         'no batch has come back from the loop yet'
         """
-        said = self._started().verdict(self._timeout)
+        said = self._used(lambda: self._started().verdict(self._timeout))
         if "code" in said:
             raise error_of(said["code"], said["message"])
         return Verdict(**said)
