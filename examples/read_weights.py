@@ -90,6 +90,12 @@ def outputs_of(run, data):
     if field(definition, "sampler", "time", "none") in ("strict", "inclusive"):
         sys.exit("with `sampler.time` each node sees edges before its own "
                  "time, and these formulas take all edges")
+    if field(definition, "sampler", "method", "uniform") == "pinsage":
+        sys.exit("`sampler.method: pinsage` weighs messages by visits of walks, "
+                 "and these formulas take all edges")
+    if "decoder.edge.weight" in weights:
+        sys.exit("the decoder reads features of edges, and these formulas leave "
+                 "them out")
     model = numpy_models.Model(
         kind, dataset, weights,
         field(definition, "model", "residual") == "true",
