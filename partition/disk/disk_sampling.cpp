@@ -192,6 +192,7 @@ result<void> sample_pieces(const shard& part, const neighbour_request& request,
     out.edge_ids.clear();
     out.weights.clear();
     out.places.clear();
+    out.ages.clear();
   }
   return ok();
 }

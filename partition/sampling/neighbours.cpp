@@ -436,7 +436,9 @@ result<void> answer_slice(const shard& graph, const neighbour_request& request,
   if (request.among != nullptr) {
     GRAPHMILL_TRYV(out.wide ? slice_among<std::int64_t>(work, slice, out)
                             : slice_among<std::int32_t>(work, slice, out));
-    return to_original_edges(work, type.count, out);
+    GRAPHMILL_TRYV(to_original_edges(work, type.count, out));
+    to_ages(work, out);
+    return ok();
   }
   const auto wanted = static_cast<std::size_t>(
     std::clamp<std::int64_t>(total - slice.skip, 0, slice.most));

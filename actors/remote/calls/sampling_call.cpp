@@ -40,8 +40,11 @@ std::uint64_t likely_bytes(const dataset_info& info,
 
 /// Whether one message can ask both: it names the nodes of one batch alone.
 bool about_same_nodes(const remote_sampling& a, const remote_sampling& b) {
-  return a.owner == b.owner
-         || (a.request.among == nullptr && b.request.among == nullptr);
+  const auto* one = a.request.among;
+  const auto* other = b.request.among;
+  if (one == nullptr || other == nullptr)
+    return one == other;
+  return a.owner == b.owner && one->type == other->type;
 }
 
 /// Adds calls so that the last one has room.

@@ -181,8 +181,10 @@ read_sample(const shard& part, sample_request request, const payload& from,
     if (query.among) {
       const auto source = part.info().edge_types[query.edge_type].source;
       times.among = &out->among[static_cast<std::size_t>(source)].subset;
-      times.most =
-        static_cast<std::int64_t>(most_bytes / source_bytes(part, query));
+      const auto counts = std::min<std::uint64_t>(
+        most_bytes, ids.size() * sizeof(std::int32_t));
+      times.most = static_cast<std::int64_t>((most_bytes - counts)
+                                             / source_bytes(part, query));
     }
     times.rows.resize(static_cast<std::size_t>(query.rows.count));
     read_integers(query.rows, from.bulk, times.rows.data());
