@@ -289,6 +289,23 @@ CATCH_TEST_CASE("edges report their ages", "[partition][sampling][times]") {
   request.destinations = node;
   value_of(sample_slice(*graph.shards[0], request, {2, 3}, slice));
   CATCH_CHECK(list(slice.ages) == ages{0x1p63f, 0x1p63f});
+  // Also of the edges from some nodes alone: those of 20, 30 and 40.
+  const auto pool = buffer_pool::make(1 << 20);
+  pod_vector<node_id> some{pool};
+  some.append(std::vector<node_id>{2, 4, 5});
+  id_table numbers{7, pool};
+  pod_vector<node_id> known{pool};
+  std::array<local_id, 3> places{};
+  numbers.reserve(known, 3);
+  numbers.number(std::as_const(some).span(), places.data(), known);
+  const node_subset among{0, &known, &numbers};
+  const std::vector<std::int64_t> hundred{100};
+  request.time.until = hundred;
+  request.among = &among;
+  value_of(sample_slice(*graph.shards[0], request, {2, 1}, slice));
+  CATCH_CHECK(list(slice.ages) == ages{70, 60});
+  CATCH_CHECK(slice.places.empty());
+  request.among = nullptr;
   request.time = {};
   CATCH_CHECK(!sample_neighbours(*graph.shards[0], request, out));
 }
