@@ -435,7 +435,7 @@ class Loading(runs.Workplace):
         first = threading.Thread(target=lambda: steps.append(next(running)))
         first.start()
         self.assertTrue(entered.wait(runs.PATIENCE_SECONDS))
-        for ask in running.__next__, loader.__iter__:
+        for ask in running.__next__, loader.__iter__, loader.verdict:
             with self.assertRaisesRegex(graphmill.StateError, "another thread"):
                 ask()
         leave.set()
@@ -623,8 +623,9 @@ class Loading(runs.Workplace):
                                     "none for author__writes__paper"):
             batches(data, fanouts=some)
         said = batches(data, fanouts={**some, writes: [2, 0, 1]})
-        self.assertEqual(said, batches(data, fanouts={**some,
-                                                      "default": [2, 0, 1]}))
+        for other in ({**some, "default": [2, 0, 1]},
+                      {"cites": [4, 3, 2], "writes": [2, 0, 1]}):
+            self.assertEqual(batches(data, fanouts=other), said)
 
     def test_seeds_of_ones_own(self):
         mask = np.zeros(1024, bool)
