@@ -113,11 +113,12 @@ plain_batch::edges both_ways(const plain_batch::edges& own,
   };
   for (std::int64_t row = 0; row < rows; ++row) {
     std::vector<local_id> sampled;
-    for (auto i = own.indptr[row];
-         row + 1 < std::ssize(own.indptr) && i < own.indptr[row + 1]; ++i) {
-      copy(own, i, own.sources[i]);
-      sampled.push_back(own.sources[i]);
-    }
+    if (row + 1
+        < std::ssize(own.indptr)) // Behind them, rows have no own edges.
+      for (auto i = own.indptr[row]; i < own.indptr[row + 1]; ++i) {
+        copy(own, i, own.sources[i]);
+        sampled.push_back(own.sources[i]);
+      }
     for (std::int64_t from = 0; from + 1 < std::ssize(other.indptr); ++from)
       for (auto i = other.indptr[from]; i < other.indptr[from + 1]; ++i) {
         if (other.sources[i] != row)
