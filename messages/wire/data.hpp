@@ -53,7 +53,8 @@ struct neighbour_query {
   bool latest = false;
   std::int64_t window = 0; ///< 0: no limit.
   bulk_array rows{};       ///< Of each destination; absent: no trees.
-  /// All edges whose sources are in `among` of the request; the rule takes all.
+  /// Answers hold the edges whose sources are in `among` of the request. The
+  /// rule must take all edges.
   bool among = false;
   bool ages = false; ///< Only with `until`.
 };

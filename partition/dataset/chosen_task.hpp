@@ -16,9 +16,8 @@ namespace graphmill {
 result<dataset_info> choose_task(const dataset_info& info,
                                  std::string_view name);
 
-/// A dataset with a chosen task whose rows have classes, labels or numbers:
-/// there are as many, and they are called as these say. A task of links stays
-/// as it is.
+/// Gives the chosen task of a dataset the outputs that a run has learnt: their
+/// number and their names. Tasks of links stay as they are.
 dataset_info with_outputs_of(dataset_info chosen, const label_meaning& learnt);
 
 /// The chosen task; null: nodes are learnt.

@@ -70,8 +70,8 @@ std::string_view behind_task(std::string_view text) {
   return text.substr(text.find('=') + 1);
 }
 
-/// The tasks that flags name, without what each learns of which edges. One is
-/// made if a flag speaks of one.
+/// One task for each --task-kind, with its kind and its name alone. If there is
+/// no --task-kind and another flag is about tasks, there is one task.
 result<std::vector<edge_task_request>> tasks_named(const change_flags& flags) {
   std::vector<edge_task_request> out;
   for (const auto& text : flags.tasks.kinds) {

@@ -78,7 +78,8 @@ std::uint64_t cost_of(const Work& work) {
 /// Checks a request against the part and reads its arrays: types, ids, and that
 /// the answer fits into a message.
 /// @param from The message that the request was decoded from.
-/// @param most_bytes Of the answer to queries whose size only the answer tells.
+/// @param most_bytes The largest answer to queries with `among`: their sizes
+/// are not known in advance.
 result<std::shared_ptr<pending_sample>>
 read_sample(const shard& part, sample_request request, const payload& from,
             const std::shared_ptr<buffer_pool>& pool, std::uint64_t most_bytes);

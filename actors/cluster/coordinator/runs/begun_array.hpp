@@ -11,9 +11,9 @@
 
 namespace graphmill {
 
-/// An array whose elements are written in any order. It has its header from the
-/// beginning, and its name from `commit` on; without that, nothing stays. Only
-/// the user of this process may read the file. Move-only.
+/// A file of an array. Its elements may be written in any order. The header is
+/// written first. `commit` gives the file its name; without `commit`, the file
+/// is removed. Only the user of this process may read it. Move-only.
 class begun_array {
 public:
   /// @param path Its name after `commit`.
