@@ -642,6 +642,23 @@ CATCH_TEST_CASE("classes of a task are counted and doubted as those of nodes",
       "split, so that no model can learn them: \"Fraud\" (1 edge)"});
 }
 
+CATCH_TEST_CASE("negatives of all tasks are those of links alone",
+                "[partition][import][csv][tasks]") {
+  task_import take;
+  take.options.changes.tasks = {
+    {.kind = edge_task_kind::link, .split = shares(0.5, 0, 0.5)},
+    {.kind = edge_task_kind::edge_class, .split = shares(0.5, 0, 0.5)}};
+  take.options.choices = {{csv_role::task_label, "kind"},
+                          {csv_role::task_negatives, "not"}};
+  const auto data = value_of(take("source,target,kind,not\n"
+                                  "a,b,x,c\nb,c,y,a\nc,a,x,b\na,c,y,b\n"));
+  const auto& tasks = data.info().tasks;
+  CATCH_REQUIRE(tasks.size() == 2);
+  CATCH_CHECK(tasks[0].negative_counts != tasks[1].negative_counts);
+  CATCH_CHECK(std::ranges::all_of(tasks[1].negative_counts,
+                                  [](auto count) { return count == 0; }));
+}
+
 CATCH_TEST_CASE("edges with times that are split by chance are noted",
                 "[partition][import][csv][tasks]") {
   for (const auto order :
