@@ -2,9 +2,12 @@
 
 #include "partition/sampling/rows/packed_rows.hpp"
 #include "pipelines/flow/batch_needs.hpp"
+#include "pipelines/gradients/gradient_set.hpp"
+#include "tests/support/result.hpp"
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 
 namespace graphmill::test {
 
@@ -237,6 +240,18 @@ toy_graph random_graph(std::mt19937_64& random, const toy_options& options) {
   return graph;
 }
 
+toy_graph graph_with_edge_features(model_kind kind, std::mt19937_64& random) {
+  const auto typed = traits_of(kind).typed;
+  auto graph =
+    typed ? random_graph(random, {.nodes = {9, 7, 6},
+                                  .widths = {3, 0, 4},
+                                  .edges = {{1, 0}, {0, 1}, {2, 0}, {0, 0}}})
+          : random_graph(
+            random, {.nodes = {9}, .widths = {3}, .edges = {{0, 0}, {0, 0}}});
+  add_edge_features(graph, random, 3, typed);
+  return graph;
+}
+
 std::vector<model_kind> all_kinds() {
   std::vector<model_kind> out;
   for (const auto& traits : model_kinds)
@@ -280,6 +295,20 @@ definition small_definition(model_kind kind, int hops) {
     def.model.relations = relation_use::mean;
   def.optimizer.kind = optimizer_kind::sgd;
   return def;
+}
+
+definition link_definition(model_kind kind, int hops, decoder_kind decoder) {
+  auto def = small_definition(kind, hops);
+  def.task = "edges";
+  def.decoder.kind = decoder;
+  def.model.width = 6;
+  return def;
+}
+
+std::vector<decoder_kind> all_decoders() {
+  return {decoder_kind::dot,      decoder_kind::cosine, decoder_kind::distmult,
+          decoder_kind::complex,  decoder_kind::transe, decoder_kind::rotate,
+          decoder_kind::bilinear, decoder_kind::mlp};
 }
 
 namespace {
@@ -474,6 +503,26 @@ seed_batch random_rows(std::mt19937_64& random, const toy_graph& graph,
   if (options.joint_sources != 0)
     out.joint_sources = joint(options.joint_sources, true);
   return out;
+}
+
+std::vector<node_id> first_nodes(node_id count) {
+  std::vector<node_id> out(static_cast<std::size_t>(count));
+  std::iota(out.begin(), out.end(), node_id{0});
+  return out;
+}
+
+std::string digest_after(int steps, const toy_graph& graph,
+                         const definition& def,
+                         const std::vector<node_id>& seeds, int fanout) {
+  const auto model = value_of(replica::create(def, graph.info));
+  for (int step = 0; step < steps; ++step) {
+    gradient_set gradients;
+    value_of(model->compute_gradients(make_batch(graph, def, seeds, fanout),
+                                      static_cast<std::uint64_t>(step),
+                                      gradients));
+    value_of(model->apply(gradients, 0.1));
+  }
+  return model->digest();
 }
 
 } // namespace graphmill::test

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <random>
+#include <string>
 #include <vector>
 
 namespace graphmill::test {
@@ -43,6 +44,10 @@ struct toy_options {
 };
 toy_graph random_graph(std::mt19937_64& random, const toy_options& options);
 
+/// Three node types and four edge types for kinds that know types, or two edge
+/// types; their edges have three features, which differ by type.
+toy_graph graph_with_edge_features(model_kind kind, std::mt19937_64& random);
+
 /// Gives edges weights from 0 to 2, of all types but one, if there are several.
 /// Some are 0, and so are all into node 2.
 void add_weights(toy_graph& graph, std::mt19937_64& random);
@@ -73,11 +78,25 @@ void add_attention_options(definition& def);
 
 definition small_definition(model_kind kind, int hops);
 
+/// The same of the task that `add_task` makes.
+definition link_definition(model_kind kind, int hops, decoder_kind decoder);
+
+/// For `GENERATE(from_range(...))`: those that score pairs of nodes.
+std::vector<decoder_kind> all_decoders();
+
 /// Samples `fanout` in-edges (all if -1) of each node, hop by hop, and
 /// assembles a batch: a plain implementation of the conventions of
 /// partition/sampling/sampling.hpp and pipelines/flow/batch.hpp.
 minibatch make_batch(const toy_graph& graph, const definition& def,
                      const std::vector<node_id>& seeds, int fanout = -1);
+
+/// The digest of a new model after some steps on these seeds.
+std::string digest_after(int steps, const toy_graph& graph,
+                         const definition& def,
+                         const std::vector<node_id>& seeds, int fanout = -1);
+
+/// The first nodes, as seeds.
+std::vector<node_id> first_nodes(node_id count);
 
 /// Makes a task of edges of the graph, over these edge types.
 /// @param classes Of an edge; 0 for links.

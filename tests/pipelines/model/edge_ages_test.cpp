@@ -2,13 +2,11 @@
 #include "pipelines/gradients/gradient_set.hpp"
 #include "tests/pipelines/model/batches.hpp"
 #include "tests/pipelines/model/numeric_gradients.hpp"
-#include "tests/pipelines/model/reference.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/result.hpp"
 #include "tests/support/value_list.hpp"
 
 #include <cmath>
-#include <numeric>
 
 namespace graphmill::test {
 
@@ -16,15 +14,8 @@ namespace {
 
 /// With features of edges, where they are not ignored.
 toy_graph graph_with_ages(model_kind kind, std::mt19937_64& random) {
-  const auto typed = traits_of(kind).typed;
-  auto graph =
-    typed ? random_graph(random, {.nodes = {9, 7, 6},
-                                  .widths = {3, 0, 4},
-                                  .edges = {{1, 0}, {0, 1}, {2, 0}, {0, 0}}})
-          : random_graph(
-            random, {.nodes = {9}, .widths = {3}, .edges = {{0, 0}, {0, 0}}});
-  add_edge_features(graph, random, 3, typed);
-  add_ages(graph, random, typed);
+  auto graph = graph_with_edge_features(kind, random);
+  add_ages(graph, random, traits_of(kind).typed);
   return graph;
 }
 
@@ -38,16 +29,8 @@ definition aged_definition(model_kind kind, int layers, edge_age_use use) {
   return def;
 }
 
-/// What three steps on sampled neighbours make of the model.
 std::string trained_with_ages(const toy_graph& graph, const definition& def) {
-  const auto model = value_of(replica::create(def, graph.info));
-  for (std::uint64_t step = 0; step < 3; ++step) {
-    gradient_set gradients;
-    value_of(model->compute_gradients(make_batch(graph, def, {2, 0, 5}, 2),
-                                      step, gradients));
-    value_of(model->apply(gradients, 0.1));
-  }
-  return model->digest();
+  return digest_after(3, graph, def, {2, 0, 5}, 2);
 }
 
 } // namespace
@@ -75,18 +58,7 @@ CATCH_TEST_CASE("gradients of ages of edges equal numeric derivatives",
   }
   CATCH_CHECK(needs_of(def, graph.info).ages);
   CATCH_CHECK(needs_of(def, graph.info).edge_features == !extras);
-  const auto layout = value_of(make_layout(def, graph.info));
-  auto model = value_of(replica::create(def, graph.info));
-  auto batch = make_batch(graph, def, {2, 0, 5}, fanout);
-  reference_model reference{layout, batch, def.model.layer_norm};
-  reference.training = true;
-  reference.key = 99;
-  randomise(*model, reference, random);
-  gradient_set got;
-  const auto metrics = value_of(model->compute_gradients(batch, 99, got));
-  const auto loss = metrics.loss_sum / double(batch.global_seeds);
-  CATCH_CHECK(std::abs(loss - reference.loss()) < 1e-5 * (1 + loss));
-  compare_gradients(layout, reference, got);
+  check_gradients(def, graph, {2, 0, 5}, fanout, random);
 }
 
 CATCH_TEST_CASE("frequencies of ages begin with a second and end with decades",
@@ -139,21 +111,9 @@ CATCH_TEST_CASE("threads change no bit of what ages of edges train",
     random, {.nodes = {3000}, .widths = {6}, .edges = {{0, 0}}, .in_edges = 9});
   add_ages(graph, random);
   auto def = aged_definition(kind, 2, edge_age_use::cosine);
-  std::vector<node_id> seeds(1500);
-  std::iota(seeds.begin(), seeds.end(), node_id{0});
-  std::vector<std::string> digests;
-  for (const auto threads : {1u, 3u}) {
-    def.trainer.threads = threads;
-    const auto model = value_of(replica::create(def, graph.info));
-    for (std::uint64_t step = 0; step < 2; ++step) {
-      gradient_set gradients;
-      value_of(model->compute_gradients(make_batch(graph, def, seeds), step,
-                                        gradients));
-      value_of(model->apply(gradients, 0.1));
-    }
-    digests.push_back(model->digest());
-  }
-  CATCH_CHECK(digests[0] == digests[1]);
+  const auto by_one = digest_after(2, graph, def, first_nodes(1500));
+  def.trainer.threads = 3;
+  CATCH_CHECK(digest_after(2, graph, def, first_nodes(1500)) == by_one);
 }
 
 CATCH_TEST_CASE("a batch without the ages that a model reads is refused",

@@ -1,5 +1,4 @@
 #include "pipelines/flow/batch_needs.hpp"
-#include "pipelines/gradients/gradient_set.hpp"
 #include "pipelines/model/passes/relation_pass.hpp"
 #include "tests/pipelines/model/batches.hpp"
 #include "tests/support/catch.hpp"
@@ -8,7 +7,6 @@
 
 #include <cmath>
 #include <limits>
-#include <numeric>
 
 namespace graphmill::test {
 
@@ -24,18 +22,8 @@ toy_graph graph_of(model_kind kind) {
     random, {.nodes = {60}, .widths = {6}, .edges = {{0, 0}, {0, 0}}});
 }
 
-/// What three steps on sampled neighbours make of the model.
 std::string trained(const toy_graph& graph, const definition& def) {
-  const auto model = value_of(replica::create(def, graph.info));
-  std::vector<node_id> seeds(25);
-  std::iota(seeds.begin(), seeds.end(), 0);
-  for (std::uint64_t step = 0; step < 3; ++step) {
-    gradient_set gradients;
-    value_of(model->compute_gradients(make_batch(graph, def, seeds, 2), step,
-                                      gradients));
-    value_of(model->apply(gradients, 0.1));
-  }
-  return model->digest();
+  return digest_after(3, graph, def, first_nodes(25), 2);
 }
 
 /// Row 0 hears 1 and 2, by weights of 3 and 1; row 1 hears 0 by nothing; row 2

@@ -1,45 +1,13 @@
 #include "pipelines/gradients/gradient_set.hpp"
 #include "tests/pipelines/model/batches.hpp"
 #include "tests/pipelines/model/numeric_gradients.hpp"
-#include "tests/pipelines/model/reference.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/result.hpp"
 #include "tests/support/value_list.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <numeric>
 
 namespace graphmill::test {
-
-namespace {
-
-void check_gradients(const definition& def, const toy_graph& graph,
-                     const std::vector<node_id>& seeds, int fanout,
-                     std::mt19937_64& random) {
-  const auto layout = value_of(make_layout(def, graph.info));
-  auto model = value_of(replica::create(def, graph.info));
-  auto batch = make_batch(graph, def, seeds, fanout);
-  batch.global_seeds += 3; // Other ranks have some, too.
-  batch.data.key.rank = 2;
-  reference_model reference{layout, batch, def.model.layer_norm};
-  reference.training = true;
-  reference.key = 99;
-  reference.class_weights = def.train.class_weights;
-  reference.smoothing = def.train.label_smoothing;
-  randomise(*model, reference, random);
-
-  gradient_set got;
-  const auto metrics = value_of(model->compute_gradients(batch, 99, got));
-  const auto loss = metrics.loss_sum / double(batch.global_seeds);
-  auto plain = reference; // What is told is the plain cross-entropy.
-  plain.class_weights.clear();
-  plain.smoothing = 0;
-  CATCH_CHECK(std::abs(loss - plain.loss()) < 1e-5 * (1 + loss));
-  compare_gradients(layout, reference, got);
-}
-
-} // namespace
 
 CATCH_TEST_CASE("gradients equal numeric derivatives of a plain model",
                 "[compute]") {
@@ -116,9 +84,7 @@ CATCH_TEST_CASE("bases give the same bits for any number of threads",
      .widths = {0},
      .edges = std::vector<std::pair<int, int>>(30, std::pair<int, int>{0, 0}),
      .in_edges = 1});
-  std::vector<node_id> seeds(1500);
-  std::iota(seeds.begin(), seeds.end(), node_id{0});
-  const auto batch = make_batch(graph, def, seeds);
+  const auto batch = make_batch(graph, def, first_nodes(1500));
   gradient_set want;
   for (const std::uint32_t threads : {1, 3}) {
     def.trainer.threads = threads;

@@ -11,7 +11,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
 
 namespace graphmill::test {
 
@@ -112,10 +111,8 @@ CATCH_TEST_CASE("layer by layer gives what batches with all neighbours give",
   const auto toy = graph_for(kind);
   const auto def = definition_for(kind, hops, extras);
   const auto batchwise = value_of(replica::create(def, toy.info));
-  std::vector<node_id> everyone(1100);
-  std::iota(everyone.begin(), everyone.end(), node_id{0});
   batch_output want;
-  value_of(batchwise->evaluate(make_batch(toy, def, everyone), &want));
+  value_of(batchwise->evaluate(make_batch(toy, def, first_nodes(1100)), &want));
   const auto model = model_over(whole(stored(toy)), def, *batchwise,
                                 {.threads = 2, .memory_bytes = all_memory});
   const auto got = value_of(model->run({0}));
@@ -137,10 +134,8 @@ CATCH_TEST_CASE("layer by layer puts relations together as batches do",
   def.model.relations = use;
   def.model.bases = bases;
   const auto batchwise = value_of(replica::create(def, toy.info));
-  std::vector<node_id> everyone(1100);
-  std::iota(everyone.begin(), everyone.end(), node_id{0});
   batch_output want;
-  value_of(batchwise->evaluate(make_batch(toy, def, everyone), &want));
+  value_of(batchwise->evaluate(make_batch(toy, def, first_nodes(1100)), &want));
   const auto model = model_over(whole(stored(toy)), def, *batchwise,
                                 {.threads = 2, .memory_bytes = all_memory});
   const auto got = value_of(model->run({}));
@@ -156,8 +151,6 @@ CATCH_TEST_CASE("layer by layer weighs edges as batches do, in any parts",
   auto def = definition_for(kind, 2, extras);
   std::mt19937_64 random{43};
   add_weights(toy, random);
-  std::vector<node_id> everyone(1100);
-  std::iota(everyone.begin(), everyone.end(), node_id{0});
   const auto graph = stored(toy);
   const auto cut_up = cut(graph, 3, random_assignment(graph, 3, 5));
   std::vector<std::vector<float>> logits;
@@ -165,7 +158,8 @@ CATCH_TEST_CASE("layer by layer weighs edges as batches do, in any parts",
     def.model.edge_weights = use;
     const auto batchwise = value_of(replica::create(def, toy.info));
     batch_output want;
-    value_of(batchwise->evaluate(make_batch(toy, def, everyone), &want));
+    value_of(
+      batchwise->evaluate(make_batch(toy, def, first_nodes(1100)), &want));
     const auto one = model_over(whole(graph), def, *batchwise,
                                 {.threads = 2, .memory_bytes = all_memory});
     const auto three = model_over(cut_up, def, *batchwise,
@@ -190,12 +184,10 @@ CATCH_TEST_CASE("layer by layer reads features of edges as batches do, in any "
   add_edge_features(toy, random, 3, traits_of(kind).typed);
   if (extras && traits_of(kind).weighs_edges())
     add_weights(toy, random);
-  std::vector<node_id> everyone(1100);
-  std::iota(everyone.begin(), everyone.end(), node_id{0});
   const auto graph = stored(toy);
   const auto batchwise = value_of(replica::create(def, toy.info));
   batch_output want;
-  value_of(batchwise->evaluate(make_batch(toy, def, everyone), &want));
+  value_of(batchwise->evaluate(make_batch(toy, def, first_nodes(1100)), &want));
   const auto one = model_over(whole(graph), def, *batchwise,
                               {.threads = 2, .memory_bytes = all_memory});
   const auto three =

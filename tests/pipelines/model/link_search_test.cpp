@@ -19,19 +19,6 @@ namespace graphmill::test {
 
 namespace {
 
-const std::vector searched_decoders{
-  decoder_kind::dot,      decoder_kind::cosine, decoder_kind::distmult,
-  decoder_kind::complex,  decoder_kind::transe, decoder_kind::rotate,
-  decoder_kind::bilinear, decoder_kind::mlp};
-
-definition definition_of(model_kind kind, int hops, decoder_kind decoder) {
-  auto def = small_definition(kind, hops);
-  def.task = "edges";
-  def.decoder.kind = decoder;
-  def.model.width = 6;
-  return def;
-}
-
 /// The graph as a dataset opens, with levels of the edges of the first type.
 memory_graph with_levels(const toy_graph& toy, std::mt19937_64& random) {
   memory_graph out;
@@ -114,12 +101,6 @@ struct opened {
   }
 };
 
-std::vector<node_id> everyone(std::int64_t count) {
-  std::vector<node_id> out(static_cast<std::size_t>(count));
-  std::iota(out.begin(), out.end(), node_id{0});
-  return out;
-}
-
 /// Scores of all pairs of an edge type, by batches with all neighbours.
 /// @returns [sources][destinations]
 std::vector<std::vector<float>> scores_by_batches(replica& model,
@@ -134,8 +115,8 @@ std::vector<std::vector<float>> scores_by_batches(replica& model,
   seed_batch rows;
   rows.columns = 2;
   rows.nodes.resize(graph.info.node_types.size());
-  rows.nodes[ends.source] = everyone(sources);
-  rows.nodes[ends.destination] = everyone(destinations);
+  rows.nodes[ends.source] = first_nodes(sources);
+  rows.nodes[ends.destination] = first_nodes(destinations);
   for (std::int64_t s = 0; s < sources; ++s)
     for (std::int64_t d = 0; d < destinations; ++d) {
       rows.locals.push_back(static_cast<local_id>(s));
@@ -203,7 +184,7 @@ CATCH_TEST_CASE(
   "the best links are those of batches with all neighbours, which see no "
   "held-out edge",
   "[links][search]") {
-  const auto decoder = GENERATE(from_range(searched_decoders));
+  const auto decoder = GENERATE(from_range(all_decoders()));
   const auto kind = GENERATE(model_kind::rgcn, model_kind::gcn,
                              model_kind::lookup, model_kind::lightgcn);
   const auto weighted = GENERATE(false, true);
@@ -228,7 +209,7 @@ CATCH_TEST_CASE(
   add_task(toy, edge_task_kind::link,
            traits.typed ? std::vector<edge_type_id>{0, 1, 3}
                         : std::vector<edge_type_id>{0, 1});
-  auto def = definition_of(kind, 2, decoder);
+  auto def = link_definition(kind, 2, decoder);
   def.model.jumping = jumping;
   def.decoder.norm = 2;
   const auto batches = value_of(replica::create(def, toy.info));
@@ -250,7 +231,7 @@ CATCH_TEST_CASE(
     const auto all = scores_by_batches(*batches, seen, def, relation);
     for (const auto given : {query_side::source, query_side::destination}) {
       const auto from_source = given == query_side::source;
-      const auto nodes = everyone(
+      const auto nodes = first_nodes(
         toy.info.node_types[from_source ? ends.source : ends.destination]
           .count);
       link_search search{made.asks(type, relation, given, 4, false)};
@@ -313,7 +294,7 @@ CATCH_TEST_CASE("the best links of many candidates are exact, and of the same "
     add_task(out, edge_task_kind::link, {0});
     return out;
   }();
-  const auto def = definition_of(model_kind::lookup, 1, decoder);
+  const auto def = link_definition(model_kind::lookup, 1, decoder);
   auto weights = value_of(replica::create(def, toy.info))->parameters();
   const auto any = [&] {
     if (whole_numbers)
@@ -354,7 +335,7 @@ CATCH_TEST_CASE("the best links of many candidates are exact, and of the same "
     for (const auto known : {false, true}) {
       link_search search{made.asks(0, 0, query_side::source, most, known)};
       CATCH_CHECK(search.most_queries() >= 1);
-      const auto found = value_of(search.find(everyone(sources)));
+      const auto found = value_of(search.find(first_nodes(sources)));
       for (std::int64_t s = 0; s < sources; ++s) {
         std::set<node_id> without;
         for (std::size_t d = 0; d < toy.in_lists[0].size() && !known; ++d)
@@ -379,7 +360,7 @@ CATCH_TEST_CASE(
   std::mt19937_64 random{139};
   auto toy = random_graph(random, {.nodes = {9}, .widths = {0}});
   add_task(toy, edge_task_kind::link, {0});
-  const auto def = definition_of(model_kind::lookup, 1, decoder_kind::dot);
+  const auto def = link_definition(model_kind::lookup, 1, decoder_kind::dot);
   auto weights = value_of(replica::create(def, toy.info))->parameters();
   weights.front().values[2 * 6] = std::numeric_limits<float>::quiet_NaN();
   auto graph = with_levels(toy, random);
@@ -387,14 +368,14 @@ CATCH_TEST_CASE(
   const_cast<dataset_info&>(one.graph->info()).tasks = toy.info.tasks;
   opened made{one, def, weights, 1};
   link_search search{made.asks(0, 0, query_side::source, 9, true)};
-  const auto found = value_of(search.find(everyone(9)));
+  const auto found = value_of(search.find(first_nodes(9)));
   CATCH_CHECK(found[2].empty());
   CATCH_REQUIRE(found[0].size() == 8);
   for (const auto& link : found[0])
     CATCH_CHECK(link.node != 2);
   auto how = made.asks(0, 0, query_side::source, 9, true);
   how.stopped = [] { return true; };
-  CATCH_CHECK(error_of(link_search{how}.find(everyone(9))).code
+  CATCH_CHECK(error_of(link_search{how}.find(first_nodes(9))).code
               == ec::cancelled);
 }
 

@@ -69,4 +69,29 @@ void compare_gradients(const model_layout& layout, reference_model& reference,
   }
 }
 
+void check_gradients(const definition& def, const toy_graph& graph,
+                     const std::vector<node_id>& seeds, int fanout,
+                     std::mt19937_64& random) {
+  const auto layout = value_of(make_layout(def, graph.info));
+  auto model = value_of(replica::create(def, graph.info));
+  auto batch = make_batch(graph, def, seeds, fanout);
+  batch.global_seeds += 3; // Other ranks have some, too.
+  batch.data.key.rank = 2;
+  reference_model reference{layout, batch, def.model.layer_norm};
+  reference.training = true;
+  reference.key = 99;
+  reference.class_weights = def.train.class_weights;
+  reference.smoothing = def.train.label_smoothing;
+  randomise(*model, reference, random);
+
+  gradient_set got;
+  const auto metrics = value_of(model->compute_gradients(batch, 99, got));
+  const auto loss = metrics.loss_sum / double(batch.global_seeds);
+  auto plain = reference; // What is told is the plain cross-entropy.
+  plain.class_weights.clear();
+  plain.smoothing = 0;
+  CATCH_CHECK(std::abs(loss - plain.loss()) < 1e-5 * (1 + loss));
+  compare_gradients(layout, reference, got);
+}
+
 } // namespace graphmill::test

@@ -24,4 +24,10 @@ void randomise(replica& model, reference_model& reference,
 void compare_gradients(const model_layout& layout, reference_model& reference,
                        const gradient_set& got);
 
+/// Compares the loss and all gradients of a new model on a batch, of a rank
+/// beside others, with those of the plain one.
+void check_gradients(const definition& def, const toy_graph& graph,
+                     const std::vector<node_id>& seeds, int fanout,
+                     std::mt19937_64& random);
+
 } // namespace graphmill::test

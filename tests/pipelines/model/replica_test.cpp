@@ -9,7 +9,6 @@
 
 #include <chrono>
 #include <cmath>
-#include <numeric>
 #include <set>
 
 namespace graphmill::test {
@@ -24,12 +23,6 @@ const toy_options plain{.nodes = {60}, .widths = {6}, .edges = {{0, 0}}};
 
 toy_options options_for(model_kind kind) {
   return traits_of(kind).typed ? typed : plain;
-}
-
-std::vector<node_id> first_nodes(node_id count) {
-  std::vector<node_id> out(count);
-  std::iota(out.begin(), out.end(), 0);
-  return out;
 }
 
 /// A step of the seeds, split over ranks at `cuts`.

@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <numeric>
 #include <vector>
 
 namespace graphmill::test {
@@ -176,9 +175,7 @@ CATCH_TEST_CASE("evaluation computes what training computes", "[compute]") {
   def.model.layer_norm = norm;
   const auto layout = value_of(make_layout(def, graph.info));
   const auto parameters = initial_parameters(layout, 5);
-  std::vector<node_id> seeds(static_cast<std::size_t>(count));
-  std::iota(seeds.begin(), seeds.end(), node_id{0});
-  const auto batch = make_batch(graph, def, seeds);
+  const auto batch = make_batch(graph, def, first_nodes(count));
   thread_team team{2};
   const auto pool = buffer_pool::make(1 << 24);
   fused_model training{
