@@ -56,15 +56,10 @@ CATCH_TEST_CASE(
     edges += thinned.count();
     const auto left = whole(thinned.left);
     const auto expected = thinned.renumbered(
-      to_plain(value_of(sample(*left.graph, left.shards, scheme, seed,
-                               random_typed_seeds(graph, left, seed))),
-               left));
+      sample_plain(left, scheme, seed, random_typed_seeds(graph, left, seed)));
     for (part_id parts = 1; parts <= 7; ++parts) {
       CATCH_INFO("parts " << parts);
-      const auto cut_up =
-        parts == 1 ? whole(graph, {draws.below(2) == 0})
-                   : cut(graph, parts, random_assignment(graph, parts, seed),
-                         {draws.below(2) == 0});
+      const auto cut_up = random_cut(graph, parts, seed, draws);
       auto seeds = random_typed_seeds(graph, cut_up, seed);
       seeds.excluded = thinned.excluded(graph, cut_up);
       CATCH_REQUIRE(sample_anyhow(cut_up, scheme, seed, seeds, draws)
@@ -84,23 +79,7 @@ CATCH_TEST_CASE("sums of weights are those of the graph without the edges",
     const auto graph = with_weights(random_graph(seed), seed);
     const auto thinned = thin_out(graph, seed);
     lost += thinned.count();
-    const auto left = whole(thinned.left);
-    const auto cut_up = cut(graph, 3, random_assignment(graph, 3, seed));
-    const auto excluded = thinned.excluded(graph, cut_up);
-    for (std::size_t t = 0; t < graph.nodes.size(); ++t)
-      for (node_id id = 0; id < graph.nodes[t].count; ++id) {
-        const auto type = static_cast<node_type_id>(t);
-        const auto global = cut_up.to_global[t][id];
-        std::vector<std::span<const edge_id>> gone(graph.edges.size());
-        for (std::size_t e = 0; e < gone.size(); ++e)
-          for (std::size_t d = 0; d < excluded[e].destinations.size(); ++d)
-            if (graph.edges[e].destination == type
-                && excluded[e].destinations[d] == global)
-              gone[e] = excluded[e].of_destination(d);
-        const auto& part = *cut_up.shards[cut_up.graph->owner(type, global)];
-        CATCH_REQUIRE(value_of(in_weight(part, type, global, gone))
-                      == value_of(in_weight(*left.shards[0], type, id)));
-      }
+    check_in_weights(graph, seed, thinned, thinned.left);
   }
   CATCH_CHECK(lost > 1000);
 }

@@ -39,14 +39,6 @@ std::map<positions, double> counts_of(const std::vector<float>& weights,
   return out;
 }
 
-/// Whether a count out of so many is within 4 standard deviations.
-void check_share(double count, double share, std::uint64_t of) {
-  const auto n = static_cast<double>(of);
-  CATCH_INFO("share " << share << " of " << of << ", seen " << count);
-  CATCH_CHECK(std::abs(count - share * n)
-              <= 4 * std::sqrt(n * share * (1 - share)) + 1e-9);
-}
-
 positions by_source(const std::vector<std::int32_t>& sources, std::size_t count,
                     std::uint64_t key, std::uint32_t middle = 1) {
   keyed_draws draws;

@@ -70,9 +70,7 @@ CATCH_TEST_CASE("sampling up to a level is sampling the graph without the rest",
     auto scheme = random_scheme(graph, draws);
     const auto left = whole(reduced.seen.left);
     const auto expected = reduced.seen.renumbered(
-      to_plain(value_of(sample(*left.graph, left.shards, scheme, seed,
-                               random_typed_seeds(graph, left, seed))),
-               left));
+      sample_plain(left, scheme, seed, random_typed_seeds(graph, left, seed)));
     scheme.level = level;
     for (std::size_t e = 0; e < graph.edges.size(); ++e)
       for (std::size_t to = 0; to < graph.edges[e].in.size(); ++to)
@@ -80,10 +78,7 @@ CATCH_TEST_CASE("sampling up to a level is sampling the graph without the rest",
                   - reduced.seen.left.edges[e].in[to].size();
     for (const part_id parts : {1, 2, 5, 7}) {
       CATCH_INFO("parts " << parts);
-      const auto cut_up =
-        parts == 1 ? whole(graph, {draws.below(2) == 0})
-                   : cut(graph, parts, random_assignment(graph, parts, seed),
-                         {draws.below(2) == 0});
+      const auto cut_up = random_cut(graph, parts, seed, draws);
       auto seeds = random_typed_seeds(graph, cut_up, seed);
       seeds.excluded = reduced.excluded.excluded(graph, cut_up);
       CATCH_REQUIRE(sample_anyhow(cut_up, scheme, seed, seeds, draws)
@@ -101,24 +96,7 @@ CATCH_TEST_CASE("sums of weights up to a level are those of the reduced graph",
       with_levels(with_weights(random_graph(seed), seed), seed);
     const auto level = static_cast<edge_level>(seed % 3);
     const auto reduced = reduce(graph, level, 5, seed);
-    const auto left = whole(reduced.seen.left);
-    const auto cut_up = cut(graph, 3, random_assignment(graph, 3, seed));
-    const auto excluded = reduced.excluded.excluded(graph, cut_up);
-    for (std::size_t t = 0; t < graph.nodes.size(); ++t)
-      for (node_id id = 0; id < graph.nodes[t].count; ++id) {
-        const auto type = static_cast<node_type_id>(t);
-        const auto global = cut_up.to_global[t][static_cast<std::size_t>(id)];
-        std::vector<std::span<const edge_id>> gone(graph.edges.size());
-        for (std::size_t e = 0; e < gone.size(); ++e)
-          for (std::size_t d = 0; d < excluded[e].destinations.size(); ++d)
-            if (graph.edges[e].destination == type
-                && excluded[e].destinations[d] == global)
-              gone[e] = excluded[e].of_destination(d);
-        const auto& part = *cut_up.shards[static_cast<std::size_t>(
-          cut_up.graph->owner(type, global))];
-        CATCH_REQUIRE(value_of(in_weight(part, type, global, gone, level))
-                      == value_of(in_weight(*left.shards[0], type, id)));
-      }
+    check_in_weights(graph, seed, reduced.excluded, reduced.seen.left, level);
   }
 }
 

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <map>
 #include <numeric>
 #include <set>
@@ -114,12 +113,6 @@ std::vector<node_id> taken(const std::vector<proposal>& proposals,
   return budget.take(count, key, 1);
 }
 
-void check_share(double count, double share, double of) {
-  CATCH_INFO("share " << share << " of " << of << ", seen " << count);
-  CATCH_CHECK(std::abs(count - share * of)
-              <= 4 * std::sqrt(of * share * (1 - share)) + 1e-9);
-}
-
 } // namespace
 
 CATCH_TEST_CASE("a hop takes as many nodes of each type as its budget says",
@@ -160,34 +153,9 @@ CATCH_TEST_CASE("a hop takes as many nodes of each type as its budget says",
       CATCH_CHECK(at == batch.nodes[t].size());
       left += at < static_cast<std::size_t>(graph.nodes[t].count) ? 1 : 0;
     }
-    for (std::size_t e = 0; e < graph.edges.size(); ++e) {
-      const auto& type = graph.edges[e];
-      const auto& edges = batch.edge_types[e];
-      for (std::int64_t row = 0; row + 1 < std::ssize(edges.indptr); ++row) {
-        std::int64_t inside = 0;
-        for (const auto from : type.in[batch.nodes[type.destination][row]])
-          inside += std::count(batch.nodes[type.source].begin(),
-                               batch.nodes[type.source].end(), from);
-        CATCH_CHECK(edges.indptr[row + 1] - edges.indptr[row] == inside);
-      }
-    }
-    std::vector<std::int64_t> counts;
-    for (const auto& ids : seeds.nodes)
-      counts.push_back(std::ssize(ids));
-    const auto bound = bound_of(uncut.graph->info(), scheme, counts);
-    for (std::size_t t = 0; t < graph.nodes.size(); ++t)
-      CATCH_CHECK(std::ssize(batch.nodes[t]) <= bound.nodes[t]);
-    for (std::size_t e = 0; e < graph.edges.size(); ++e)
-      CATCH_CHECK(std::ssize(batch.edge_types[e].sources) <= bound.edges[e]);
-    for (part_id parts : {1, 2, 4}) {
-      const auto cut_up =
-        cut(graph, parts, random_assignment(graph, parts, seed + 1),
-            {seed % 2 == 0, false});
-      CATCH_REQUIRE(sample_anyhow(cut_up, scheme, seed,
-                                  random_typed_seeds(graph, cut_up, seed),
-                                  draws)
-                    == batch);
-    }
+    check_induced(graph, scheme, batch);
+    check_bound(uncut, scheme, seeds, batch);
+    check_cuts(graph, scheme, seed, draws, batch);
     // Seeds in another order give the same nodes.
     auto reversed = seeds;
     for (auto& ids : reversed.nodes)

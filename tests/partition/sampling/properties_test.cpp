@@ -169,9 +169,8 @@ CATCH_TEST_CASE("a batch is sampled around nodes of all types",
     const auto uncut = whole(graph);
     const auto seeds = random_typed_seeds(graph, uncut, seed);
     const auto sampled = [&](const cut_graph& parts) {
-      return to_plain(value_of(sample(*parts.graph, parts.shards, scheme, seed,
-                                      random_typed_seeds(graph, parts, seed))),
-                      parts);
+      return sample_plain(parts, scheme, seed,
+                          random_typed_seeds(graph, parts, seed));
     };
     const auto batch = sampled(uncut);
     const auto hops = scheme.fanouts.size();

@@ -16,40 +16,6 @@ namespace {
 
 constexpr std::uint64_t graphs = 120;
 
-/// Edges of types between two types get a type of reverses, as importers make
-/// them.
-memory_graph with_reverses(memory_graph graph) {
-  const auto types = graph.edges.size();
-  for (std::size_t e = 0; e < types; ++e) {
-    const auto type = graph.edges[e];
-    if (type.source == type.destination && e % 2 == 0)
-      continue;
-    memory_graph::edge_type reverse;
-    reverse.source = type.destination;
-    reverse.name = "rev_" + type.name;
-    reverse.destination = type.source;
-    reverse.in.resize(static_cast<std::size_t>(graph.nodes[type.source].count));
-    if (!type.weights.empty())
-      reverse.weights.resize(reverse.in.size());
-    for (std::size_t to = 0; to < type.in.size(); ++to)
-      for (std::size_t i = 0; i < type.in[to].size(); ++i) {
-        const auto from = static_cast<std::size_t>(type.in[to][i]);
-        reverse.in[from].push_back(static_cast<node_id>(to));
-        if (!type.weights.empty())
-          reverse.weights[from].push_back(type.weights[to][i]);
-      }
-    graph.edges.push_back(std::move(reverse));
-  }
-  return graph;
-}
-
-std::vector<edge_type_id> opposites_of(const dataset_info& info) {
-  std::vector<edge_type_id> out;
-  for (std::size_t e = 0; e < info.edge_types.size(); ++e)
-    out.push_back(opposite_type(info, static_cast<edge_type_id>(e)).value());
-  return out;
-}
-
 /// The same nodes, all but the seeds found by the first hop.
 void check_nodes(const plain_batch& batch, const plain_batch& sampled,
                  int blocks) {
@@ -134,31 +100,6 @@ plain_batch::edges both_ways(const plain_batch::edges& own,
   return out;
 }
 
-void check_bound(const cut_graph& graph, const sampling_scheme& scheme,
-                 const batch_seeds& seeds, const plain_batch& batch) {
-  std::vector<std::int64_t> counts;
-  for (const auto& ids : seeds.nodes)
-    counts.push_back(std::ssize(ids));
-  const auto& info = graph.graph->info();
-  const auto bound = bound_of(info, scheme, counts);
-  for (std::size_t t = 0; t < batch.nodes.size(); ++t) {
-    CATCH_CHECK(std::ssize(batch.nodes[t]) <= bound.nodes[t]);
-    CATCH_CHECK(rows_of(batch, static_cast<node_type_id>(t))
-                <= bound.expanded[t]);
-  }
-  for (std::size_t e = 0; e < batch.edge_types.size(); ++e)
-    CATCH_CHECK(std::ssize(batch.edge_types[e].sources) <= bound.edges[e]);
-}
-
-std::vector<cut_graph> some_cuts(const memory_graph& graph,
-                                 std::uint64_t seed) {
-  std::vector<cut_graph> out;
-  for (part_id parts : {1, 2, 4})
-    out.push_back(cut(graph, parts, random_assignment(graph, parts, seed + 1),
-                      {seed % 2 == 0, false}));
-  return out;
-}
-
 } // namespace
 
 CATCH_TEST_CASE("an induced batch has all edges among its nodes",
@@ -171,8 +112,7 @@ CATCH_TEST_CASE("an induced batch has all edges among its nodes",
     auto scheme = random_scheme(graph, draws);
     const auto uncut = whole(graph);
     const auto seeds = random_typed_seeds(graph, uncut, seed);
-    const auto sampled = to_plain(
-      value_of(sample(*uncut.graph, uncut.shards, scheme, seed, seeds)), uncut);
+    const auto sampled = sample_plain(uncut, scheme, seed, seeds);
     scheme.subgraph = subgraph_kind::induced;
     scheme.least_blocks = static_cast<int>(draws.below(3));
     const auto batch = sample_anyhow(uncut, scheme, seed, seeds, draws);
@@ -188,10 +128,7 @@ CATCH_TEST_CASE("an induced batch has all edges among its nodes",
                 : 0;
     }
     check_bound(uncut, scheme, seeds, batch);
-    for (const auto& parts : some_cuts(graph, seed))
-      CATCH_REQUIRE(sample_anyhow(parts, scheme, seed,
-                                  random_typed_seeds(graph, parts, seed), draws)
-                    == batch);
+    check_cuts(graph, scheme, seed, draws, batch);
   }
   CATCH_CHECK(more > 100);
 }
@@ -215,7 +152,8 @@ CATCH_TEST_CASE("an induced batch has none of the edges that it is without",
     const auto expected = reduced.seen.renumbered(sample_anyhow(
       left, scheme, seed, random_typed_seeds(graph, left, seed), draws));
     scheme.level = level;
-    for (const auto& parts : some_cuts(graph, seed)) {
+    for (const part_id count : {1, 2, 4}) {
+      const auto parts = random_cut(graph, count, seed, draws);
       auto seeds = random_typed_seeds(graph, parts, seed);
       seeds.excluded = reduced.excluded.excluded(graph, parts);
       CATCH_REQUIRE(sample_anyhow(parts, scheme, seed, seeds, draws)
@@ -232,12 +170,12 @@ CATCH_TEST_CASE("a bidirectional batch has each sampled edge both ways",
   for (std::uint64_t seed = 0; seed < graphs; ++seed) {
     CATCH_INFO("seed " << seed);
     random_stream draws{stream_key(seed, purpose::split, 0, 0), 23};
-    const auto graph = with_reverses(with_weights(random_graph(seed), seed));
+    const auto graph =
+      with_reverses(with_weights(random_graph(seed), seed), true);
     auto scheme = random_scheme(graph, draws);
     const auto uncut = whole(graph);
     const auto seeds = random_typed_seeds(graph, uncut, seed);
-    const auto sampled = to_plain(
-      value_of(sample(*uncut.graph, uncut.shards, scheme, seed, seeds)), uncut);
+    const auto sampled = sample_plain(uncut, scheme, seed, seeds);
     scheme.subgraph = subgraph_kind::bidirectional;
     scheme.opposites = opposites_of(uncut.graph->info());
     scheme.least_blocks = static_cast<int>(draws.below(3));
@@ -255,10 +193,7 @@ CATCH_TEST_CASE("a bidirectional batch has each sampled edge both ways",
       added += expected.sources.size() - sampled.edge_types[e].sources.size();
     }
     check_bound(uncut, scheme, seeds, batch);
-    for (const auto& parts : some_cuts(graph, seed))
-      CATCH_REQUIRE(sample_anyhow(parts, scheme, seed,
-                                  random_typed_seeds(graph, parts, seed), draws)
-                    == batch);
+    check_cuts(graph, scheme, seed, draws, batch);
   }
   CATCH_CHECK(added > 1000);
 }

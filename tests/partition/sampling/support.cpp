@@ -1,12 +1,16 @@
 #include "tests/partition/sampling/support.hpp"
 
+#include "partition/dataset/meaning/opposite_type.hpp"
 #include "partition/disk/disk_sampling.hpp"
+#include "partition/sampling/rows/gather.hpp"
 #include "partition/sampling/slices.hpp"
+#include "tests/support/catch.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <numeric>
 #include <utility>
 
@@ -36,6 +40,12 @@ plain_batch sample_plain(const cut_graph& graph, const sampling_scheme& scheme,
     global.push_back(graph.to_global[target][id]);
   return to_plain(
     value_of(sample(*graph.graph, graph.shards, scheme, key, global)), graph);
+}
+
+plain_batch sample_plain(const cut_graph& graph, const sampling_scheme& scheme,
+                         std::uint64_t key, const batch_seeds& seeds) {
+  return to_plain(
+    value_of(sample(*graph.graph, graph.shards, scheme, key, seeds)), graph);
 }
 
 sampling_scheme scheme_of(const memory_graph& graph,
@@ -382,6 +392,121 @@ plain_batch sample_anyhow(const cut_graph& graph, const sampling_scheme& scheme,
     value_of(sampler.finish_hop());
   }
   return to_plain(sampler.take(), graph);
+}
+
+memory_graph with_reverses(memory_graph graph, bool within) {
+  const auto types = graph.edges.size();
+  for (std::size_t e = 0; e < types; ++e) {
+    const auto type = graph.edges[e];
+    if (type.source == type.destination && (!within || e % 2 == 0))
+      continue;
+    memory_graph::edge_type reverse;
+    reverse.source = type.destination;
+    reverse.name = "rev_" + type.name;
+    reverse.destination = type.source;
+    reverse.in.resize(static_cast<std::size_t>(graph.nodes[type.source].count));
+    if (!type.weights.empty())
+      reverse.weights.resize(reverse.in.size());
+    for (std::size_t to = 0; to < type.in.size(); ++to)
+      for (std::size_t i = 0; i < type.in[to].size(); ++i) {
+        const auto from = static_cast<std::size_t>(type.in[to][i]);
+        reverse.in[from].push_back(static_cast<node_id>(to));
+        if (!type.weights.empty())
+          reverse.weights[from].push_back(type.weights[to][i]);
+      }
+    graph.edges.push_back(std::move(reverse));
+  }
+  return graph;
+}
+
+std::vector<edge_type_id> opposites_of(const dataset_info& info) {
+  std::vector<edge_type_id> out;
+  for (std::size_t e = 0; e < info.edge_types.size(); ++e)
+    out.push_back(opposite_type(info, static_cast<edge_type_id>(e)).value());
+  return out;
+}
+
+cut_graph random_cut(const memory_graph& graph, part_id parts,
+                     std::uint64_t seed, random_stream& draws) {
+  const auto wide = draws.below(2) == 0;
+  return parts == 1
+           ? whole(graph, {wide})
+           : cut(graph, parts, random_assignment(graph, parts, seed), {wide});
+}
+
+void check_cuts(const memory_graph& graph, const sampling_scheme& scheme,
+                std::uint64_t seed, random_stream& draws,
+                const plain_batch& batch) {
+  for (const part_id parts : {1, 2, 4}) {
+    CATCH_INFO("parts " << parts);
+    const auto cut_up =
+      cut(graph, parts, random_assignment(graph, parts, seed + 1),
+          {seed % 2 == 0, false});
+    CATCH_REQUIRE(sample_anyhow(cut_up, scheme, seed,
+                                random_typed_seeds(graph, cut_up, seed), draws)
+                  == batch);
+  }
+}
+
+void check_bound(const cut_graph& graph, const sampling_scheme& scheme,
+                 const batch_seeds& seeds, const plain_batch& batch) {
+  std::vector<std::int64_t> counts;
+  for (const auto& ids : seeds.nodes)
+    counts.push_back(std::ssize(ids));
+  const auto bound = bound_of(graph.graph->info(), scheme, counts);
+  for (std::size_t t = 0; t < batch.nodes.size(); ++t) {
+    CATCH_CHECK(std::ssize(batch.nodes[t]) <= bound.nodes[t]);
+    const auto& found = batch.found[t];
+    CATCH_CHECK(found[found.size() - 2] <= bound.expanded[t]);
+  }
+  for (std::size_t e = 0; e < batch.edge_types.size(); ++e)
+    CATCH_CHECK(std::ssize(batch.edge_types[e].sources) <= bound.edges[e]);
+}
+
+void check_induced(const memory_graph& graph, const sampling_scheme& scheme,
+                   const plain_batch& batch) {
+  for (std::size_t e = 0; e < graph.edges.size(); ++e) {
+    const auto& type = graph.edges[e];
+    const auto& indptr = batch.edge_types[e].indptr;
+    const auto sampled = scheme.samples(static_cast<edge_type_id>(e));
+    for (std::size_t row = 0; row + 1 < indptr.size(); ++row) {
+      std::int64_t inside = 0;
+      for (const auto from : type.in[batch.nodes[type.destination][row]])
+        inside += std::count(batch.nodes[type.source].begin(),
+                             batch.nodes[type.source].end(), from);
+      CATCH_CHECK(indptr[row + 1] - indptr[row] == (sampled ? inside : 0));
+    }
+  }
+}
+
+void check_in_weights(const memory_graph& graph, std::uint64_t seed,
+                      const thinned_graph& excluded, const memory_graph& left,
+                      edge_level level) {
+  const auto rest = whole(left);
+  const auto cut_up = cut(graph, 3, random_assignment(graph, 3, seed));
+  const auto lists = excluded.excluded(graph, cut_up);
+  for (std::size_t t = 0; t < graph.nodes.size(); ++t)
+    for (node_id id = 0; id < graph.nodes[t].count; ++id) {
+      const auto type = static_cast<node_type_id>(t);
+      const auto global = cut_up.to_global[t][static_cast<std::size_t>(id)];
+      std::vector<std::span<const edge_id>> gone(graph.edges.size());
+      for (std::size_t e = 0; e < gone.size(); ++e)
+        for (std::size_t d = 0; d < lists[e].destinations.size(); ++d)
+          if (graph.edges[e].destination == type
+              && lists[e].destinations[d] == global)
+            gone[e] = lists[e].of_destination(d);
+      const auto& part =
+        *cut_up
+           .shards[static_cast<std::size_t>(cut_up.graph->owner(type, global))];
+      CATCH_REQUIRE(value_of(in_weight(part, type, global, gone, level))
+                    == value_of(in_weight(*rest.shards[0], type, id)));
+    }
+}
+
+void check_share(double count, double share, double of) {
+  CATCH_INFO("share " << share << " of " << of << ", seen " << count);
+  CATCH_CHECK(std::abs(count - share * of)
+              <= 4 * std::sqrt(of * share * (1 - share)) + 1e-9);
 }
 
 } // namespace graphmill::test

@@ -39,6 +39,10 @@ plain_batch to_plain(const sampled_subgraph& batch, const cut_graph& graph);
 plain_batch sample_plain(const cut_graph& graph, const sampling_scheme& scheme,
                          std::uint64_t key, std::span<const node_id> seeds);
 
+/// Samples with seeds in ids of the parts.
+plain_batch sample_plain(const cut_graph& graph, const sampling_scheme& scheme,
+                         std::uint64_t key, const batch_seeds& seeds);
+
 /// The same fanouts for all edge types.
 sampling_scheme scheme_of(const memory_graph& graph,
                           std::vector<std::int32_t> fanouts,
@@ -109,6 +113,40 @@ struct reduced_graph {
 /// @param share One of so many edges of level 0 goes; 0: none does.
 reduced_graph reduce(const memory_graph& graph, edge_level level,
                      std::uint32_t share, std::uint64_t seed);
+
+/// Edge types between two node types get a type of reverses, as importers make
+/// them.
+/// @param within So do those of every second number within one.
+memory_graph with_reverses(memory_graph graph, bool within = false);
+
+/// Of all edge types; each must have one.
+std::vector<edge_type_id> opposites_of(const dataset_info& info);
+
+/// In one part or several, at random, with ids of 32 or 64 bits.
+cut_graph random_cut(const memory_graph& graph, part_id parts,
+                     std::uint64_t seed, random_stream& draws);
+
+/// Checks that the graph in 1, 2 and 4 parts gives this batch, too.
+void check_cuts(const memory_graph& graph, const sampling_scheme& scheme,
+                std::uint64_t seed, random_stream& draws,
+                const plain_batch& batch);
+
+/// Checks that a batch is not beyond what is promised of its size.
+void check_bound(const cut_graph& graph, const sampling_scheme& scheme,
+                 const batch_seeds& seeds, const plain_batch& batch);
+
+/// Checks that rows have as many edges as the graph has among the nodes.
+void check_induced(const memory_graph& graph, const sampling_scheme& scheme,
+                   const plain_batch& batch);
+
+/// Checks sums of weights up to a level without some edges: they are those of
+/// the graph that is left.
+void check_in_weights(const memory_graph& graph, std::uint64_t seed,
+                      const thinned_graph& excluded, const memory_graph& left,
+                      edge_level level = all_levels);
+
+/// Checks that a count out of so many is within 4 standard deviations.
+void check_share(double count, double share, double of);
 
 /// A few distinct nodes of every type, as global ids.
 batch_seeds random_typed_seeds(const memory_graph& graph,

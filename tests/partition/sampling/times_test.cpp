@@ -1,5 +1,6 @@
 #include "partition/disk/disk_sampling.hpp"
 #include "partition/files/mapped_file.hpp"
+#include "partition/sampling/id_table.hpp"
 #include "partition/sampling/slices.hpp"
 #include "tests/partition/sampling/support.hpp"
 #include "tests/support/catch.hpp"
@@ -365,10 +366,8 @@ CATCH_TEST_CASE("edges are excluded from the tree of their row alone",
   seeds.row_numbers = {4, 9};
   seeds.until = {100, 100};
   seeds.excluded = {excluded_edges::of({{0, 1}, {7, 3}})};
-  const auto trees = trees_of(
-    plain, seeds,
-    to_plain(value_of(sample(*graph.graph, graph.shards, scheme, 1, seeds)),
-             graph));
+  const auto trees =
+    trees_of(plain, seeds, sample_plain(graph, scheme, 1, seeds));
   const auto edges_of = [&trees](std::int64_t row) {
     std::vector<edge_id> out;
     for (const auto& [to, edge] : trees.at(row).at(0))
@@ -488,18 +487,13 @@ CATCH_TEST_CASE("sampling by one time is sampling the graph of that time",
       type.times.clear();
     }
     const auto there = whole(left.left);
-    const auto expected = left.renumbered(
-      to_plain(value_of(sample(*there.graph, there.shards, scheme, seed,
-                               random_typed_seeds(graph, there, seed))),
-               there));
+    const auto expected = left.renumbered(sample_plain(
+      there, scheme, seed, random_typed_seeds(graph, there, seed)));
     scheme.level = level;
     scheme.time = rule;
     for (const part_id parts : {1, 4}) {
       CATCH_INFO("parts " << parts);
-      const auto cut_up =
-        parts == 1 ? whole(graph, {draws.below(2) == 0})
-                   : cut(graph, parts, random_assignment(graph, parts, seed),
-                         {draws.below(2) == 0});
+      const auto cut_up = random_cut(graph, parts, seed, draws);
       auto seeds = random_typed_seeds(graph, cut_up, seed);
       seeds.until = {until};
       seeds.excluded = gone.excluded(graph, cut_up);
@@ -532,8 +526,7 @@ CATCH_TEST_CASE("no message of a tree is of its time or later, in any hop",
     const random_stream of_rows{stream_key(seed, purpose::test, 0, 1), 9};
     const auto one = whole(graph);
     const auto seeds = random_rows(graph, one, of_rows);
-    const auto expected = to_plain(
-      value_of(sample(*one.graph, one.shards, scheme, seed, seeds)), one);
+    const auto expected = sample_plain(one, scheme, seed, seeds);
     edges += check_trees(graph, scheme, seeds, expected);
     const auto cut_up =
       cut(graph, 4, random_assignment(graph, 4, seed), {draws.below(2) == 0});
@@ -570,10 +563,7 @@ CATCH_TEST_CASE("a tree does not depend on the others of its batch",
     const auto seeds =
       random_rows(graph, one, {stream_key(seed, purpose::test, 0, 1), 11});
     const auto run = [&](const batch_seeds& some) {
-      return trees_of(
-        graph, some,
-        to_plain(value_of(sample(*one.graph, one.shards, scheme, seed, some)),
-                 one));
+      return trees_of(graph, some, sample_plain(one, scheme, seed, some));
     };
     const auto together = run(seeds);
     for (std::size_t row = 0; row < seeds.row_numbers.size(); ++row) {

@@ -1,4 +1,3 @@
-#include "partition/dataset/meaning/opposite_type.hpp"
 #include "partition/sampling/draws.hpp"
 #include "partition/sampling/walks.hpp"
 #include "tests/partition/sampling/support.hpp"
@@ -220,31 +219,6 @@ plain_batch by_roots(const memory_graph& graph, const sampling_scheme& scheme,
   return out;
 }
 
-/// Types between two node types get a type back.
-memory_graph with_ways_back(memory_graph graph) {
-  const auto types = graph.edges.size();
-  for (std::size_t e = 0; e < types; ++e) {
-    const auto type = graph.edges[e];
-    if (type.source == type.destination)
-      continue;
-    memory_graph::edge_type back{
-      type.destination, "rev_" + type.name, type.source, {}};
-    back.in.resize(static_cast<std::size_t>(graph.nodes[type.source].count));
-    for (std::size_t to = 0; to < type.in.size(); ++to)
-      for (const auto from : type.in[to])
-        back.in[from].push_back(static_cast<node_id>(to));
-    graph.edges.push_back(std::move(back));
-  }
-  return graph;
-}
-
-std::vector<edge_type_id> opposites_of(const dataset_info& info) {
-  std::vector<edge_type_id> out;
-  for (std::size_t e = 0; e < info.edge_types.size(); ++e)
-    out.push_back(opposite_type(info, static_cast<edge_type_id>(e)).value());
-  return out;
-}
-
 std::vector<std::vector<node_id>> originals_of(const batch_seeds& seeds,
                                                const cut_graph& parts) {
   std::vector<std::vector<node_id>> out;
@@ -256,34 +230,12 @@ std::vector<std::vector<node_id>> originals_of(const batch_seeds& seeds,
   return out;
 }
 
-void check_bound(const cut_graph& graph, const sampling_scheme& scheme,
-                 const batch_seeds& seeds, const plain_batch& batch) {
-  std::vector<std::int64_t> counts;
-  for (const auto& ids : seeds.nodes)
-    counts.push_back(std::ssize(ids));
-  const auto bound = bound_of(graph.graph->info(), scheme, counts);
-  for (std::size_t t = 0; t < batch.nodes.size(); ++t) {
-    CATCH_CHECK(std::ssize(batch.nodes[t]) <= bound.nodes[t]);
-    const auto& found = batch.found[t];
-    CATCH_CHECK(found[found.size() - 2] <= bound.expanded[t]);
-  }
-  for (std::size_t e = 0; e < batch.edge_types.size(); ++e)
-    CATCH_CHECK(std::ssize(batch.edge_types[e].sources) <= bound.edges[e]);
-}
-
 walk_rule random_rule(random_stream& draws) {
   walk_rule out;
   out.walks = static_cast<std::int32_t>(1 + draws.below(40));
   out.length = static_cast<std::int32_t>(1 + draws.below(6));
   out.stop = draws.below(3) == 0 ? 0 : draws.next();
   return out;
-}
-
-/// Whether a count out of so many is within 4 standard deviations.
-void check_share(double count, double share, double of) {
-  CATCH_INFO("share " << share << " of " << of << ", seen " << count);
-  CATCH_CHECK(std::abs(count - share * of)
-              <= 4 * std::sqrt(of * share * (1 - share)) + 1e-9);
 }
 
 } // namespace
@@ -295,7 +247,7 @@ CATCH_TEST_CASE("neighbours are those that walks visit most",
   for (std::uint64_t seed = 0; seed < graphs; ++seed) {
     CATCH_INFO("seed " << seed);
     random_stream draws{stream_key(seed, purpose::split, 0, 0), 31};
-    const auto graph = with_ways_back(random_graph(seed));
+    const auto graph = with_reverses(random_graph(seed));
     auto scheme = scheme_of(graph, {}, false, false);
     for (auto hops = 1 + draws.below(3); hops > 0; --hops) {
       auto& fanouts = scheme.fanouts.emplace_back();
@@ -316,15 +268,7 @@ CATCH_TEST_CASE("neighbours are those that walks visit most",
     far += scheme.walk.length > 2 ? 1 : 0;
     if (scheme.samples(0))
       check_bound(uncut, scheme, seeds, batch);
-    for (part_id parts : {1, 2, 4}) {
-      const auto cut_up =
-        cut(graph, parts, random_assignment(graph, parts, seed + 1),
-            {seed % 2 == 0, false});
-      CATCH_REQUIRE(sample_anyhow(cut_up, scheme, seed,
-                                  random_typed_seeds(graph, cut_up, seed),
-                                  draws)
-                    == batch);
-    }
+    check_cuts(graph, scheme, seed, draws, batch);
   }
   CATCH_CHECK(edges > 5000);
   CATCH_CHECK(far > 40);
@@ -336,7 +280,7 @@ CATCH_TEST_CASE("walks do not take edges that a batch is without",
   for (std::uint64_t seed = 0; seed < graphs; ++seed) {
     CATCH_INFO("seed " << seed);
     random_stream draws{stream_key(seed, purpose::split, 0, 0), 32};
-    const auto graph = with_ways_back(random_graph(seed));
+    const auto graph = with_reverses(random_graph(seed));
     const auto thinned = thin_out(graph, seed);
     auto scheme = scheme_of(graph, {3, 3}, false, false);
     scheme.method =
@@ -443,30 +387,9 @@ CATCH_TEST_CASE("batches of a walk from each seed have all edges among nodes",
         == std::vector<std::int64_t>{std::ssize(seeds.nodes[t]), all, all});
       found += batch.nodes[t].size() - seeds.nodes[t].size();
     }
-    // The edges are those of any induced batch around the nodes.
-    for (std::size_t e = 0; e < graph.edges.size(); ++e)
-      for (std::int64_t row = 0;
-           row + 1 < std::ssize(batch.edge_types[e].indptr); ++row) {
-        const auto& type = graph.edges[e];
-        const auto to = batch.nodes[type.destination][row];
-        std::int64_t inside = 0;
-        for (const auto from : type.in[to])
-          inside += std::count(batch.nodes[type.source].begin(),
-                               batch.nodes[type.source].end(), from);
-        const auto& indptr = batch.edge_types[e].indptr;
-        CATCH_CHECK(
-          indptr[row + 1] - indptr[row]
-          == (scheme.samples(static_cast<edge_type_id>(e)) ? inside : 0));
-      }
+    check_induced(graph, scheme, batch);
     check_bound(uncut, scheme, seeds, batch);
-    for (part_id parts : {1, 2, 4}) {
-      const auto cut_up =
-        cut(graph, parts, random_assignment(graph, parts, seed + 1));
-      CATCH_REQUIRE(sample_anyhow(cut_up, scheme, seed,
-                                  random_typed_seeds(graph, cut_up, seed),
-                                  draws)
-                    == batch);
-    }
+    check_cuts(graph, scheme, seed, draws, batch);
   }
   CATCH_CHECK(found > 500);
 }
@@ -501,7 +424,7 @@ CATCH_TEST_CASE("walks of several ranks are those of one",
                 "[partition][sampling][walks]") {
   for (std::uint64_t seed = 0; seed < 40; ++seed) {
     CATCH_INFO("seed " << seed);
-    const auto graph = with_ways_back(random_graph(seed));
+    const auto graph = with_reverses(random_graph(seed));
     const auto parts = whole(graph);
     auto scheme = scheme_of(graph, {3}, false, false);
     scheme.method = sampling_method::pinsage;
