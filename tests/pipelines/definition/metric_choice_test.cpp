@@ -2,8 +2,7 @@
 
 #include "pipelines/definition/class_names.hpp"
 #include "pipelines/definition/definition_file.hpp"
-#include "pipelines/definition/validation/validation.hpp"
-#include "tests/support/catch.hpp"
+#include "tests/pipelines/definition/problems.hpp"
 #include "tests/support/result.hpp"
 
 #include <fmt/format.h>
@@ -32,17 +31,9 @@ dataset_info payments() {
   return out;
 }
 
-/// Of a definition for that dataset, by itself and together with it.
-texts problems_of(const std::string& text,
+texts problems_of(const std::string& fields,
                   const dataset_info& info = payments()) {
-  const auto source = parse_definition(
-    fmt::format("{{dataset: payments, {}}}", text), "x.yaml", {}, {});
-  texts out;
-  for (const auto& one : source.problems)
-    out.push_back(one.text);
-  for (const auto& one : problems_with(source, info))
-    out.push_back(one.text);
-  return out;
+  return found_problems(fields, info);
 }
 
 definition read(const std::string& text) {

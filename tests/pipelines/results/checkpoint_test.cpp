@@ -12,7 +12,6 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <limits>
 #include <string>
 #include <vector>
@@ -39,15 +38,6 @@ checkpoint some_checkpoint(std::int32_t epoch = 2, std::int64_t step = 3) {
   out.seconds = 1.5;
   out.metrics.push_back({{"phase", "train"}, {"epoch", 1}, {"loss", 0.1}});
   return out;
-}
-
-std::string bytes_of(const fs::path& path) {
-  std::ifstream in{path, std::ios::binary};
-  return {std::istreambuf_iterator<char>{in}, {}};
-}
-
-void put(const fs::path& path, const std::string& bytes) {
-  std::ofstream{path, std::ios::binary} << bytes;
 }
 
 } // namespace
@@ -132,7 +122,7 @@ CATCH_TEST_CASE("a run folder keeps the sizes of a run", "[kernels][sizes]") {
   const std::vector<size_change> sizes{{{0, 0}, 3}, {{1, 4}, 2}};
   value_of(run.write_sizes(sizes));
   CATCH_CHECK(value_of(run_folder::reopen(run.path())).read_sizes() == sizes);
-  put(run.path() / "sizes.json", "[{");
+  put_text(run.path() / "sizes.json", "[{");
   CATCH_CHECK(run.read_sizes().empty());
 }
 
@@ -152,7 +142,7 @@ CATCH_TEST_CASE("checkpoints do not go where a link leads", "[kernels]") {
   const auto theirs = folder / "theirs";
   const auto precious = theirs / "0000009-0000000000" / "precious";
   fs::create_directories(precious.parent_path());
-  put(precious, "x");
+  put_text(precious, "x");
   fs::create_directory_symlink(theirs, folder / "checkpoints");
   const auto refused =
     error_of(write_checkpoint(folder / "checkpoints", some_checkpoint(), 1));
@@ -196,24 +186,24 @@ CATCH_TEST_CASE("a damaged checkpoint is noticed, whatever is wrong with it",
     value_of(write_checkpoint(folder.path(), some_checkpoint(), 1));
   for (const auto* name : {"state.json", "tensors.safetensors"}) {
     const auto path = place / name;
-    const auto sound = bytes_of(path);
+    const auto sound = content_of(path);
     for (std::size_t length = 0; length < sound.size(); ++length) {
-      put(path, sound.substr(0, length));
+      put_text(path, sound.substr(0, length));
       CATCH_INFO(name << " of " << length << " bytes");
       CATCH_CHECK_FALSE(bool(read_checkpoint(place)));
     }
     for (std::size_t at = 0; at < sound.size(); ++at) {
       auto flipped = sound;
       flipped[at] = static_cast<char>(flipped[at] ^ (1 << at % 8));
-      put(path, flipped);
+      put_text(path, flipped);
       CATCH_INFO(name << " with byte " << at << " flipped");
       CATCH_CHECK_FALSE(bool(read_checkpoint(place)));
     }
-    put(path, sound + " ");
+    put_text(path, sound + " ");
     CATCH_CHECK_FALSE(bool(read_checkpoint(place)));
     fs::remove(path);
     CATCH_CHECK_FALSE(bool(read_checkpoint(place)));
-    put(path, sound);
+    put_text(path, sound);
     CATCH_CHECK(bool(read_checkpoint(place)));
   }
 }
@@ -247,7 +237,7 @@ CATCH_TEST_CASE("the checkpoint before a damaged one is used", "[kernels]") {
   for (std::int32_t epoch : {1, 2, 3})
     value_of(write_checkpoint(folder.path(), some_checkpoint(epoch, 0), 3));
   fs::resize_file(folder / "0000003-0000000000" / "tensors.safetensors", 9);
-  put(folder / "0000002-0000000000" / "state.json", "{}");
+  put_text(folder / "0000002-0000000000" / "state.json", "{}");
   const auto found = value_of(newest_checkpoint(folder.path()));
   CATCH_REQUIRE(found.has_value());
   CATCH_CHECK(found->name == "0000001-0000000000");
@@ -287,7 +277,7 @@ CATCH_TEST_CASE("a run's files go back to where it stood", "[kernels]") {
   metrics.push_back({{"phase", "train"}, {"epoch", 1}});
   value_of(again.go_back(metrics, {1, 1, 3, {}, 0}, "dataset: e\n"));
   value_of(again.add_metrics({{"phase", "train"}, {"epoch", 2}}));
-  CATCH_CHECK(bytes_of(run.path() / "metrics.jsonl")
+  CATCH_CHECK(content_of(run.path() / "metrics.jsonl")
               == "{\"epoch\":1,\"phase\":\"train\"}\n"
                  "{\"epoch\":2,\"phase\":\"train\"}\n");
   std::ifstream steps{run.path() / "steps.jsonl"};
@@ -297,7 +287,7 @@ CATCH_TEST_CASE("a run's files go back to where it stood", "[kernels]") {
   CATCH_REQUIRE(lines.size() == 5); // Four of the first epoch, one more.
   CATCH_CHECK(lines.back()
               == R"({"epoch":2,"phase":"train","rank":0,"step":1})");
-  CATCH_CHECK(bytes_of(again.definition()) == "dataset: e\n");
+  CATCH_CHECK(content_of(again.definition()) == "dataset: e\n");
 }
 
 } // namespace graphmill::test

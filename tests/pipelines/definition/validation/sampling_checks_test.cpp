@@ -1,6 +1,5 @@
 #include "pipelines/definition/validation/sampling_checks.hpp"
-#include "pipelines/definition/validation/validation.hpp"
-#include "tests/support/catch.hpp"
+#include "tests/pipelines/definition/problems.hpp"
 #include "tests/support/result.hpp"
 
 #include <fmt/format.h>
@@ -36,23 +35,12 @@ using texts = std::vector<std::string>;
 
 texts problems_of(const std::string& rest, const dataset_info& info = library(),
                   data_use use = data_use::training) {
-  const auto source = parse_definition(
-    fmt::format("{{dataset: library, model: {{kind: hetero_sage}}, {}}}", rest),
-    "x.yaml");
-  texts out;
-  for (const auto& one : source.problems)
-    out.push_back(one.text);
-  for (const auto& one : problems_with(source, info, use))
-    out.push_back(one.text);
-  return out;
+  return typed_problems(rest, info, use);
 }
 
 void check_refused(const std::string& rest, const std::string& said,
                    const dataset_info& info = library()) {
-  CATCH_INFO(rest);
-  const auto found = problems_of(rest, info);
-  CATCH_REQUIRE(found.size() == 1);
-  CATCH_CHECK_THAT(found[0], contains(said));
+  check_one_problem(rest, said, info);
 }
 
 } // namespace

@@ -1,7 +1,6 @@
 #include "pipelines/definition/metric_choice.hpp"
-#include "pipelines/definition/validation/validation.hpp"
 #include "pipelines/task/chosen_target.hpp"
-#include "tests/support/catch.hpp"
+#include "tests/pipelines/definition/problems.hpp"
 #include "tests/support/result.hpp"
 
 #include <fmt/format.h>
@@ -49,25 +48,13 @@ dataset_info shop() {
 
 using texts = std::vector<std::string>;
 
-/// Of a definition for that dataset, by itself and together with it.
 texts problems_of(const std::string& rest, const dataset_info& info = shop()) {
-  const auto source = parse_definition(
-    fmt::format("{{dataset: shop, model: {{kind: hetero_sage}}, {}}}", rest),
-    "x.yaml");
-  texts out;
-  for (const auto& one : source.problems)
-    out.push_back(one.text);
-  for (const auto& one : problems_with(source, info))
-    out.push_back(one.text);
-  return out;
+  return typed_problems(rest, info);
 }
 
 void check_refused(const std::string& rest, const std::string& said,
                    const dataset_info& info = shop()) {
-  CATCH_INFO(rest);
-  const auto found = problems_of(rest, info);
-  CATCH_REQUIRE(found.size() == 1);
-  CATCH_CHECK_THAT(found[0], contains(said));
+  check_one_problem(rest, said, info);
 }
 
 } // namespace

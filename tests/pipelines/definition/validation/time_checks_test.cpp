@@ -1,7 +1,6 @@
 #include "pipelines/definition/validation/time_checks.hpp"
-#include "pipelines/definition/validation/validation.hpp"
 #include "pipelines/task/chosen_target.hpp"
-#include "tests/support/catch.hpp"
+#include "tests/pipelines/definition/problems.hpp"
 #include "tests/support/memory_graph.hpp"
 #include "tests/support/result.hpp"
 
@@ -47,25 +46,9 @@ dataset_info market(bool timed = true, bool timed_nodes = false) {
 
 using texts = std::vector<std::string>;
 
-texts problems_of(const std::string& rest, const dataset_info& info,
-                  data_use use = data_use::training) {
-  const auto source = parse_definition(
-    fmt::format("{{dataset: market, model: {{kind: hetero_sage}}, {}}}", rest),
-    "x.yaml");
-  texts out;
-  for (const auto& one : source.problems)
-    out.push_back(one.text);
-  for (const auto& one : problems_with(source, info, use))
-    out.push_back(one.text);
-  return out;
-}
-
 void check_refused(const std::string& rest, const std::string& said,
                    const dataset_info& info = market()) {
-  CATCH_INFO(rest);
-  const auto found = problems_of(rest, info);
-  CATCH_REQUIRE(found.size() == 1);
-  CATCH_CHECK_THAT(found[0], contains(said));
+  check_one_problem(rest, said, info);
 }
 
 const std::string strict =
@@ -83,13 +66,14 @@ CATCH_TEST_CASE("definitions with times that can run have no problems",
         std::string{"task: links, sampler: {time: ignore}"},
         std::string{"sampler: {time: ignore}"}}) {
     CATCH_INFO(rest);
-    CATCH_CHECK(problems_of(rest, market()) == texts{});
+    CATCH_CHECK(typed_problems(rest, market()) == texts{});
   }
-  CATCH_CHECK(
-    problems_of("sampler: {time: strict, disjoint: true}", market(true, true))
-    == texts{});
-  CATCH_CHECK(problems_of("task: links", market(false)) == texts{});
-  CATCH_CHECK(problems_of("train: {shuffle: false}", market(false)) == texts{});
+  CATCH_CHECK(typed_problems("sampler: {time: strict, disjoint: true}",
+                             market(true, true))
+              == texts{});
+  CATCH_CHECK(typed_problems("task: links", market(false)) == texts{});
+  CATCH_CHECK(typed_problems("train: {shuffle: false}", market(false))
+              == texts{});
   // It hears nobody.
   CATCH_CHECK(problems_with(parse_definition("{dataset: market, task: links, "
                                              "model: {kind: lookup}}",
@@ -152,7 +136,7 @@ CATCH_TEST_CASE("what has no meaning together with times is refused",
                 "have times, before which", born);
   check_refused(shared + "evaluate: {negatives: all}",
                 "have times, before which", born);
-  CATCH_CHECK(problems_of(shared + "negatives: {kind: joint}", market())
+  CATCH_CHECK(typed_problems(shared + "negatives: {kind: joint}", market())
               == texts{});
 }
 
@@ -175,7 +159,7 @@ CATCH_TEST_CASE("a model that divides by degrees takes no times",
 CATCH_TEST_CASE("batches for other models are sampled by time as others",
                 "[definition][validation][times]") {
   const auto problems = [](const std::string& rest) {
-    return problems_of(rest, market(), data_use::feeding);
+    return typed_problems(rest, market(), data_use::feeding);
   };
   // Models and shuffling are decided elsewhere.
   for (const auto& rest :
@@ -276,7 +260,7 @@ CATCH_TEST_CASE("sentences on what is visible name the setting that it needs",
         "task: links, sampler: {time: inclusive, disjoint: true}, "})
     check_refused(sampler + past, "`sampler.time: strict`");
   CATCH_CHECK_THAT(
-    problems_of("task: links, sampler: {time: ignore}, " + past, market())
+    typed_problems("task: links, sampler: {time: ignore}, " + past, market())
       .at(0),
     !contains("inclusive"));
 }
