@@ -14,6 +14,13 @@ inline std::string content_of(const std::filesystem::path& file) {
   return {std::istreambuf_iterator<char>{in}, {}};
 }
 
+/// Writes a file anew.
+inline std::filesystem::path put_text(const std::filesystem::path& file,
+                                      std::string_view text) {
+  std::ofstream{file, std::ios::binary} << text;
+  return file;
+}
+
 inline bool has(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
 }

@@ -9,9 +9,7 @@
 #include "tests/support/text.hpp"
 #include "tests/support/tiny_disk.hpp"
 
-#include <fstream>
 #include <random>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -22,24 +20,14 @@ namespace fs = std::filesystem;
 
 namespace {
 
-std::string read(const fs::path& path) {
-  std::ostringstream text;
-  text << std::ifstream{path, std::ios::binary}.rdbuf();
-  return text.str();
-}
-
-void write(const fs::path& path, const std::string& text) {
-  std::ofstream{path, std::ios::binary} << text;
-}
-
 /// What `open` says after one replacement in dataset.json.
 error open_with(const std::string& from, const std::string& to) {
   temp_folder folder;
   value_of(write_example(folder.path()));
-  auto text = read(folder / "dataset.json");
+  auto text = content_of(folder / "dataset.json");
   const auto at = text.find(from);
   CATCH_REQUIRE(at != std::string::npos);
-  write(folder / "dataset.json", text.replace(at, from.size(), to));
+  put_text(folder / "dataset.json", text.replace(at, from.size(), to));
   return error_of(dataset::open(folder.path()));
 }
 
@@ -65,8 +53,8 @@ CATCH_TEST_CASE("a dataset of a newer format", "[partition][dataset]") {
 CATCH_TEST_CASE("unknown fields are left alone", "[partition][dataset]") {
   temp_folder folder;
   value_of(write_example(folder.path()));
-  auto text = read(folder / "dataset.json");
-  write(folder / "dataset.json", "{\"colour\": {\"a\": [1]}," + text.substr(1));
+  auto text = content_of(folder / "dataset.json");
+  put_text(folder / "dataset.json", "{\"colour\": {\"a\": [1]}," + text.substr(1));
   value_of(dataset::open(folder.path()));
 }
 
@@ -163,19 +151,19 @@ CATCH_TEST_CASE("a missing, truncated or foreign array is named",
       continue;
     const auto path = entry.path();
     CATCH_INFO(path);
-    const auto whole = read(path);
+    const auto whole = content_of(path);
     const auto names_it = [&] {
       return has(error_of(dataset::open(folder.path())).message, path.string());
     };
     fs::remove(path);
     CATCH_CHECK(names_it());
-    write(path, whole.substr(0, whole.size() - 1));
+    put_text(path, whole.substr(0, whole.size() - 1));
     CATCH_CHECK(names_it());
-    write(path, whole + "x");
+    put_text(path, whole + "x");
     CATCH_CHECK(names_it());
     value_of(write_npy<std::int16_t>(path, std::vector<std::int16_t>(3)));
     CATCH_CHECK(names_it());
-    write(path, whole);
+    put_text(path, whole);
   }
   value_of(dataset::open(folder.path()));
 }
@@ -197,7 +185,7 @@ CATCH_TEST_CASE("random changes of dataset.json never do harm",
   std::mt19937 random{seed};
   temp_folder folder;
   value_of(write_example(folder.path()));
-  const auto whole = read(folder / "dataset.json");
+  const auto whole = content_of(folder / "dataset.json");
   for (int round = 0; round < 1500; ++round) {
     auto text = whole;
     for (int change = 0; change < 3; ++change)
@@ -205,10 +193,10 @@ CATCH_TEST_CASE("random changes of dataset.json never do harm",
         "0123456789-.\"{}[],:x\x80\xff"[random() % 22];
     if (round % 5 == 0)
       text.resize(random() % text.size());
-    write(folder / "dataset.json", text);
+    put_text(folder / "dataset.json", text);
     (void)dataset::open(folder.path());
   }
-  write(folder / "dataset.json", std::string(100000, '['));
+  put_text(folder / "dataset.json", std::string(100000, '['));
   CATCH_CHECK_FALSE(dataset::open(folder.path()).has_value());
 }
 

@@ -13,9 +13,7 @@
 #include <array>
 #include <cstdint>
 #include <filesystem>
-#include <fstream>
 #include <span>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -146,9 +144,8 @@ CATCH_TEST_CASE("kinds of label sets are kept in dataset.json of version 4",
   other[3] = 4.5f;
   CATCH_CHECK(written.digest
               != value_of(write_kinds(folder / "c", tag_rows, other)).digest);
-  std::ostringstream text;
-  text << std::ifstream{folder / "a" / "dataset.json"}.rdbuf();
-  CATCH_CHECK(has(text.str(), "\"format_version\": 4"));
+  const auto text = content_of(folder / "a" / "dataset.json");
+  CATCH_CHECK(has(text, "\"format_version\": 4"));
   const auto read = value_of(read_dataset_info(folder / "a"));
   const auto& sets = read.node_types[0].label_sets;
   CATCH_REQUIRE(sets.size() == 2);
@@ -156,7 +153,7 @@ CATCH_TEST_CASE("kinds of label sets are kept in dataset.json of version 4",
   CATCH_CHECK(sets[0].split_counts == std::array<std::int64_t, 3>{2, 0, 1});
   CATCH_CHECK(sets[1].labels == label_kind::regression);
   // A kind that this build does not know is no kind.
-  auto changed = text.str();
+  auto changed = text;
   const auto at = changed.find("\"regression\"");
   CATCH_REQUIRE(at != std::string::npos);
   changed.replace(at, 12, "\"ranks\"");

@@ -12,8 +12,6 @@
 #include "tests/support/text.hpp"
 
 #include <array>
-#include <fstream>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -49,12 +47,6 @@ result<dataset_info> write_with_topic(const fs::path& folder,
   GRAPHMILL_TRYV(writer.append_edges(0, cites_sources, cites_destinations));
   GRAPHMILL_TRYV(writer.append_edges(1, by_sources, by_destinations));
   return writer.finish();
-}
-
-std::string text_of(const fs::path& path) {
-  std::ostringstream text;
-  text << std::ifstream{path, std::ios::binary}.rdbuf();
-  return text.str();
 }
 
 /// Labels of the papers of a graph, by their original ids.
@@ -184,10 +176,10 @@ CATCH_TEST_CASE("label sets alone make a dataset of version 2",
     value_of(write_with_topic(folder / "with", topic_labels, topic_splits));
   const auto without = value_of(write_example(folder / "without"));
   CATCH_CHECK(with.digest != without.digest);
-  const auto newer = text_of(folder / "with" / "dataset.json");
+  const auto newer = content_of(folder / "with" / "dataset.json");
   CATCH_CHECK(has(newer, "\"format_version\": 2"));
   CATCH_CHECK(has(newer, "nodes/paper/labels.topic.npy"));
-  const auto older = text_of(folder / "without" / "dataset.json");
+  const auto older = content_of(folder / "without" / "dataset.json");
   CATCH_CHECK(has(older, "\"format_version\": 1"));
   CATCH_CHECK(!has(older, "label_sets"));
   const auto read = value_of(read_dataset_info(folder / "with"));

@@ -7,11 +7,8 @@
 #include "tests/support/temp_folder.hpp"
 #include "tests/support/text.hpp"
 
-#include <array>
 #include <cstdint>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -76,10 +73,9 @@ CATCH_TEST_CASE("several labels of a node are kept, whole and in parts",
   temp_folder folder;
   fs::create_directory(folder / "plain");
   value_of(write_rows(folder / "plain", paper_rows));
-  std::ostringstream text;
-  text << std::ifstream{folder / "plain" / "dataset.json"}.rdbuf();
-  CATCH_CHECK(has(text.str(), "\"format_version\": 3"));
-  CATCH_CHECK(has(text.str(), "\"labels\": \"multi_label\""));
+  const auto text = content_of(folder / "plain" / "dataset.json");
+  CATCH_CHECK(has(text, "\"format_version\": 3"));
+  CATCH_CHECK(has(text, "\"labels\": \"multi_label\""));
   const auto data = value_of(dataset::open(folder / "plain"));
   CATCH_CHECK(data.info().node_types[0].labels == label_kind::multi_label);
   CATCH_CHECK_FALSE(data.info().node_types[1].labels

@@ -12,9 +12,7 @@
 #include <cmath>
 #include <cstdint>
 #include <filesystem>
-#include <fstream>
 #include <limits>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -78,10 +76,9 @@ CATCH_TEST_CASE("labels that are numbers are kept, whole and in parts",
   temp_folder folder;
   fs::create_directory(folder / "plain");
   value_of(write_values(folder / "plain", paper_values));
-  std::ostringstream text;
-  text << std::ifstream{folder / "plain" / "dataset.json"}.rdbuf();
-  CATCH_CHECK(has(text.str(), "\"format_version\": 3"));
-  CATCH_CHECK(has(text.str(), "\"labels\": \"regression\""));
+  const auto text = content_of(folder / "plain" / "dataset.json");
+  CATCH_CHECK(has(text, "\"format_version\": 3"));
+  CATCH_CHECK(has(text, "\"labels\": \"regression\""));
   const auto data = value_of(dataset::open(folder / "plain"));
   CATCH_CHECK(data.info().node_types[0].labels == label_kind::regression);
   CATCH_CHECK_FALSE(data.info().node_types[0].labels

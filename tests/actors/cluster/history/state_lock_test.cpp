@@ -13,7 +13,6 @@
 
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <string>
 
 using namespace graphmill;
@@ -73,20 +72,16 @@ CATCH_TEST_CASE("who has lost the lock does not end the cluster of another one",
                 "[state_lock]") {
   temp_folder folder;
   const auto file = folder / state_lock::file_name;
-  const auto words = [&file] {
-    std::ifstream in{file};
-    return std::string{std::istreambuf_iterator<char>{in}, {}};
-  };
   const auto old = value_of(state_lock::take(folder.path()));
   // As a file server lets it, the next one has signed the same file.
-  const auto before = words();
+  const auto before = content_of(file);
   const std::string others = R"({"token": "of another one"})";
   std::ofstream{file, std::ios::trunc} << others;
   CATCH_CHECK(error_of(old.mark_ended()).code == ec::superseded);
-  CATCH_CHECK(words() == others);
+  CATCH_CHECK(content_of(file) == others);
   std::ofstream{file, std::ios::trunc} << before;
   CATCH_CHECK(old.mark_ended());
-  CATCH_CHECK(has(words(), R"("ended":true)"));
+  CATCH_CHECK(has(content_of(file), R"("ended":true)"));
 }
 
 CATCH_TEST_CASE("a copy of the lock's file is no lock", "[state_lock]") {

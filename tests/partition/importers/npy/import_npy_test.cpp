@@ -12,7 +12,6 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
-#include <fstream>
 #include <string>
 #include <vector>
 
@@ -22,10 +21,6 @@ using namespace graphmill::test;
 namespace fs = std::filesystem;
 
 namespace {
-
-void put_text(const fs::path& path, const std::string& text) {
-  std::ofstream{path} << text;
-}
 
 /// 3 nodes, 4 edges, CSR features [3, 4], 2 classes.
 void put_small(const fs::path& at) {

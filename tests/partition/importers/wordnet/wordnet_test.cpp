@@ -3,10 +3,10 @@
 #include "partition/importers/wordnet/wordnet_format.hpp"
 #include "tests/partition/importers/read_dataset.hpp"
 #include "tests/support/temp_folder.hpp"
+#include "tests/support/text.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <set>
 #include <string>
 
@@ -27,17 +27,13 @@ const std::array<std::string, 4> tiny{
   "00000400 02 r 01 doggedly 0 001 \\ 00000300 a 0101 | with effort  \n",
 };
 
-void write_file(const std::filesystem::path& path, std::string_view content) {
-  std::ofstream{path, std::ios::binary} << content;
-}
-
 /// A folder with the tiny database and room for a dataset.
 struct workplace {
   workplace() {
     std::filesystem::create_directory(source);
     std::filesystem::create_directory(out);
     for (std::size_t i = 0; i < tiny.size(); ++i)
-      write_file(source / wordnet::data_files[i], tiny[i]);
+      put_text(source / wordnet::data_files[i], tiny[i]);
     options.source = source;
     options.feature_width = 32;
     options.fractions = {0.4, 0.2, 0.4};
@@ -98,8 +94,8 @@ CATCH_TEST_CASE("features are words of lemmas and definitions",
   nouns.replace(nouns.find(" 05 n"), 5, " 09 n");
   auto adjectives = tiny[2];
   adjectives.replace(adjectives.find("(ip)"), 4, "(a)");
-  write_file(at.source / "data.noun", nouns);
-  write_file(at.source / "data.adj", adjectives);
+  put_text(at.source / "data.noun", nouns);
+  put_text(at.source / "data.adj", adjectives);
   const auto other = at.top / "other";
   std::filesystem::create_directory(other);
   value_of(import_wordnet(at.options, other));
@@ -141,21 +137,21 @@ CATCH_TEST_CASE("a broken WordNet is an error with file and line",
     CATCH_CHECK_THAT(got.message, contains("install the package wordnet-base"));
   }
   CATCH_SECTION("a file is empty") {
-    write_file(at.source / "data.verb", "");
+    put_text(at.source / "data.verb", "");
     CATCH_CHECK_THAT(message_of(at), contains("data.verb holds no synset"));
   }
   CATCH_SECTION("a pointer leads nowhere") {
     auto nouns = tiny[0];
     nouns.replace(nouns.find("~ 00000200"), 10, "~ 00000201");
-    write_file(at.source / "data.noun", nouns);
+    put_text(at.source / "data.noun", nouns);
     CATCH_CHECK_THAT(message_of(at), contains("data.noun:2: a pointer leads"));
   }
   CATCH_SECTION("offsets do not ascend") {
-    write_file(at.source / "data.adv", tiny[3] + tiny[3]);
+    put_text(at.source / "data.adv", tiny[3] + tiny[3]);
     CATCH_CHECK_THAT(message_of(at), contains("data.adv:2: its synset offset"));
   }
   CATCH_SECTION("a line is endless") {
-    write_file(at.source / "data.adv", std::string(3u << 20, 'x'));
+    put_text(at.source / "data.adv", std::string(3u << 20, 'x'));
     CATCH_CHECK_THAT(message_of(at), contains("longer than 1 MiB"));
   }
   CATCH_SECTION("the feature width is out of range") {
@@ -169,7 +165,7 @@ CATCH_TEST_CASE("a truncated WordNet never passes", "[importers][wordnet]") {
   workplace at;
   for (std::size_t size = 0; size < tiny[0].size(); ++size) {
     CATCH_INFO("data.noun cut to " << size << " bytes");
-    write_file(at.source / "data.noun", tiny[0].substr(0, size));
+    put_text(at.source / "data.noun", tiny[0].substr(0, size));
     CATCH_CHECK(error_of(import_wordnet(at.options, at.out)).code
                 == ec::invalid_data);
   }

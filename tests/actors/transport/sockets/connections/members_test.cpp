@@ -5,6 +5,7 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/result.hpp"
 #include "tests/support/temp_folder.hpp"
+#include "tests/support/text.hpp"
 
 #include <sys/stat.h>
 
@@ -32,11 +33,6 @@ std::string member_line(const key_holder& of) {
 void overwrite(const std::filesystem::path& file, const std::string& text) {
   std::ofstream{file, std::ios::trunc} << text;
   std::filesystem::permissions(file, perms::owner_read | perms::owner_write);
-}
-
-std::string bytes_of(const std::filesystem::path& file) {
-  std::ifstream in{file};
-  return {std::istreambuf_iterator<char>{in}, {}};
 }
 
 } // namespace
@@ -126,7 +122,7 @@ CATCH_TEST_CASE("members are added and revoked by whole files",
   std::ofstream{file, std::ios::app} << "# alice is on leave";
   CATCH_CHECK(value_of(revoke_member(file, old_key.key)) == 1);
   CATCH_CHECK(value_of(read_members(file)) == std::vector{first, new_key});
-  CATCH_CHECK(bytes_of(file).ends_with("# alice is on leave\n"));
+  CATCH_CHECK(content_of(file).ends_with("# alice is on leave\n"));
   value_of(add_member(file, old_key));
   CATCH_CHECK(value_of(revoke_member(file, "alice")) == 2);
   CATCH_CHECK(error_of(revoke_member(file, "alice")).code == ec::not_found);
@@ -199,7 +195,7 @@ CATCH_TEST_CASE("a key file says as whom its key may be used",
       role == key_role::coordinator ? keys.public_key : leader.public_key;
     const auto file = folder / std::string{to_string(role)};
     value_of(write_keys(keys, file));
-    CATCH_CHECK(bytes_of(file).starts_with("graphmill-keys 2\n"));
+    CATCH_CHECK(content_of(file).starts_with("graphmill-keys 2\n"));
     const auto read = value_of(read_keys(file));
     CATCH_CHECK(read.role == role);
     CATCH_CHECK(read.name == "some-name");
@@ -209,7 +205,7 @@ CATCH_TEST_CASE("a key file says as whom its key may be used",
   }
   const auto old_file = folder / "old";
   value_of(write_keys(leader, old_file));
-  CATCH_CHECK(bytes_of(old_file).starts_with("graphmill-keys 1\n"));
+  CATCH_CHECK(content_of(old_file).starts_with("graphmill-keys 1\n"));
   CATCH_CHECK(value_of(read_keys(old_file)).role == key_role::all);
 }
 
