@@ -9,7 +9,6 @@
 #include <nlohmann/json.hpp>
 
 #include <array>
-#include <cstdio>
 #include <filesystem>
 #include <memory>
 #include <optional>

@@ -11,7 +11,6 @@
 #include "actors/run/replicas.hpp"
 #include "actors/run/run_course.hpp"
 
-#include <chrono>
 #include <utility>
 
 namespace graphmill {

@@ -6,12 +6,10 @@
 #include "messages/base/error.hpp"
 #include "pipelines/flow/stage_counters.hpp"
 
-#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
-#include <vector>
 
 namespace graphmill {
 

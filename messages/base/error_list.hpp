@@ -3,7 +3,6 @@
 #include "messages/base/error.hpp"
 
 #include <optional>
-#include <string>
 #include <utility>
 
 namespace graphmill {

@@ -1,7 +1,5 @@
 #include "partition/disk/covering_reads.hpp"
 
-#include <algorithm>
-
 namespace graphmill {
 
 namespace {

@@ -2,8 +2,6 @@
 
 #include <liburing.h>
 
-#include <cerrno>
-
 namespace graphmill {
 
 namespace {

@@ -4,7 +4,6 @@
 #include <cerrno>
 #include <mutex>
 #include <string>
-#include <utility>
 
 namespace graphmill {
 

@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <utility>
 
 namespace graphmill {
 

@@ -5,7 +5,6 @@
 #include "partition/dataset/seed_check.hpp"
 #include "partition/importers/no_label_values.hpp"
 
-#include <algorithm>
 #include <cstddef>
 #include <utility>
 

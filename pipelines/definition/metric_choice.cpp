@@ -6,8 +6,6 @@
 #include "pipelines/task/chosen_target.hpp"
 #include "pipelines/task/task_traits.hpp"
 
-#include <fmt/format.h>
-
 #include <array>
 #include <cmath>
 #include <string_view>

@@ -1,6 +1,5 @@
 #include "pipelines/health/actor_gauge.hpp"
 
-#include <algorithm>
 #include <utility>
 
 namespace graphmill {

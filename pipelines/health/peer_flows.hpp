@@ -4,7 +4,6 @@
 #include "messages/wire/health.hpp"
 
 #include <chrono>
-#include <cstddef>
 #include <deque>
 #include <map>
 #include <memory>

@@ -6,8 +6,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <string>
-#include <utility>
 #include <vector>
 
 namespace graphmill {

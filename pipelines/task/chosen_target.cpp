@@ -3,7 +3,6 @@
 #include "partition/dataset/label_sets.hpp"
 
 #include <cstddef>
-#include <utility>
 
 namespace graphmill {
 

@@ -4,7 +4,6 @@
 #include "partition/dataset/dataset.hpp"
 #include "partition/dataset/edge_tasks.hpp"
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>

@@ -11,9 +11,7 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
-#include <vector>
 
 // Messages and interface of the AGENT, beside those that it shares with the
 // COORDINATOR.

@@ -8,7 +8,6 @@
 #include "messages/wire/log.hpp"
 #include "messages/wire/trace.hpp"
 
-#include <atomic>
 #include <cstddef>
 #include <filesystem>
 #include <memory>

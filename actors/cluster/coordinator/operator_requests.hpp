@@ -5,7 +5,6 @@
 #include "messages/wire/chaos.hpp"
 
 #include <functional>
-#include <memory>
 #include <string>
 
 namespace graphmill {

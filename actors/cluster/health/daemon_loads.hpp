@@ -4,7 +4,6 @@
 #include "messages/wire/cluster.hpp"
 #include "messages/wire/health.hpp"
 
-#include <chrono>
 #include <cstddef>
 #include <map>
 #include <string>

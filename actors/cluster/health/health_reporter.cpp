@@ -5,8 +5,6 @@
 #include "partition/files/memory_limit.hpp"
 #include "pipelines/figures/figure_tables.hpp"
 
-#include <cstdlib>
-
 namespace graphmill {
 
 namespace {

@@ -18,7 +18,6 @@
 #include <nlohmann/json.hpp>
 
 #include <array>
-#include <cstdio>
 #include <memory>
 #include <optional>
 #include <vector>

@@ -21,7 +21,6 @@
 
 #include <cstdio>
 #include <functional>
-#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>

@@ -1,6 +1,5 @@
 #include "actors/commands/options/definition_options.hpp"
 
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <map>

@@ -6,9 +6,7 @@
 #include "pipelines/figures/figures_board.hpp"
 
 #include <cstddef>
-#include <map>
 #include <memory>
-#include <string>
 
 namespace graphmill {
 

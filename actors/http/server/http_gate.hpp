@@ -3,7 +3,6 @@
 #include "actors/transport/sessions/token_bucket.hpp"
 #include "messages/base/error.hpp"
 
-#include <chrono>
 #include <cstddef>
 #include <filesystem>
 #include <map>

@@ -20,7 +20,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdint>
 #include <exception>
 #include <optional>
 #include <thread>

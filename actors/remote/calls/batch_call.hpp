@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 
 // Whole batches as messages; data.capnp says what they mean. No actors.

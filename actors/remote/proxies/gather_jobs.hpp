@@ -4,7 +4,6 @@
 #include "actors/base/request_watch.hpp"
 #include "actors/base/timeouts.hpp"
 
-#include <chrono>
 #include <cstddef>
 #include <deque>
 #include <functional>

@@ -10,7 +10,6 @@
 #include <zmq.hpp>
 
 #include <chrono>
-#include <exception>
 #include <filesystem>
 #include <functional>
 #include <memory>

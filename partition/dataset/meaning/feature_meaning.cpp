@@ -9,8 +9,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <optional>
-#include <utility>
 
 namespace graphmill {
 

@@ -7,8 +7,6 @@
 #include <filesystem>
 #include <map>
 #include <string>
-#include <string_view>
-#include <utility>
 
 namespace graphmill {
 

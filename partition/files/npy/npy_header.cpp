@@ -5,7 +5,6 @@
 #include <bit>
 #include <cctype>
 #include <charconv>
-#include <limits>
 #include <optional>
 
 namespace graphmill {

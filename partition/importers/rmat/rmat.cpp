@@ -8,8 +8,6 @@
 #include "partition/writing/memory_needs.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <new>
 #include <vector>
 
 namespace graphmill {

@@ -6,7 +6,6 @@
 #include "partition/partitioners/graph/loads.hpp"
 #include "partition/partitioners/graph/monitor.hpp"
 
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>

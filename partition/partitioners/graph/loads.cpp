@@ -1,7 +1,6 @@
 #include "partition/partitioners/graph/loads.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <utility>
 

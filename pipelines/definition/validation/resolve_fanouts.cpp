@@ -8,8 +8,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 namespace graphmill {
 
 std::vector<std::string> edge_type_names(const dataset_info& info) {

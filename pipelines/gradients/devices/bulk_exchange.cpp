@@ -3,7 +3,6 @@
 #include "messages/base/caught.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <thread>
 #include <utility>
 

@@ -9,8 +9,6 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <span>
-#include <vector>
 
 namespace graphmill {
 

@@ -4,7 +4,6 @@
 #include "pipelines/model/passes/message_pass.hpp"
 #include "pipelines/model/passes/relation_pass.hpp"
 
-#include <span>
 #include <vector>
 
 namespace graphmill {

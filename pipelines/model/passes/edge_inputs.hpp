@@ -6,7 +6,6 @@
 #include "pipelines/model/passes/step_context.hpp"
 
 #include <cstddef>
-#include <cstdint>
 #include <vector>
 
 namespace graphmill {

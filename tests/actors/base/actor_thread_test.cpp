@@ -3,7 +3,6 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/patience.hpp"
 
-#include <chrono>
 #include <future>
 #include <memory>
 #include <stdexcept>

@@ -2,7 +2,6 @@
 #include "tests/support/actors.hpp"
 #include "tests/support/catch.hpp"
 
-#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>

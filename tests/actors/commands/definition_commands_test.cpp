@@ -6,8 +6,6 @@
 
 #include <sys/wait.h>
 
-#include <array>
-#include <cstdio>
 #include <fstream>
 #include <string>
 

@@ -4,7 +4,6 @@
 #include "tests/support/result.hpp"
 
 #include <array>
-#include <cstring>
 #include <string_view>
 
 using namespace graphmill;

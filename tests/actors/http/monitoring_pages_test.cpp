@@ -3,7 +3,6 @@
 #include "tests/support/catch.hpp"
 
 #include <memory>
-#include <string>
 
 using namespace graphmill;
 using namespace graphmill::test;

@@ -14,8 +14,6 @@
 #include <spdlog/logger.h>
 #include <spdlog/sinks/null_sink.h>
 
-#include <algorithm>
-#include <cmath>
 #include <future>
 #include <optional>
 #include <utility>

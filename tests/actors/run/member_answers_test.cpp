@@ -3,7 +3,6 @@
 #include "tests/support/catch.hpp"
 
 #include <memory>
-#include <utility>
 
 using namespace graphmill;
 

@@ -5,7 +5,6 @@
 
 #include <array>
 #include <cstdint>
-#include <numeric>
 #include <utility>
 #include <vector>
 

@@ -12,7 +12,6 @@
 #include "tests/fuzz/harnesses/example.hpp"
 #include "tests/fuzz/registry.hpp"
 
-#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <limits>

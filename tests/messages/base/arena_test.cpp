@@ -9,8 +9,6 @@
 #include <map>
 #include <new>
 #include <random>
-#include <utility>
-#include <vector>
 
 namespace graphmill::test::arenas {
 

@@ -18,7 +18,6 @@
 #include <capnp/schema.h>
 
 #include <cstdint>
-#include <optional>
 
 using namespace graphmill;
 

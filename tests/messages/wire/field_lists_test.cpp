@@ -12,7 +12,6 @@
 #include <kj/string.h>
 
 #include <chrono>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <memory>

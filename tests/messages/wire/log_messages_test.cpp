@@ -2,8 +2,6 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/result.hpp"
 
-#include <string>
-
 namespace graphmill::test {
 
 CATCH_TEST_CASE("lines of logs come there and back", "[messages][logs]") {

@@ -10,7 +10,6 @@
 #include <atomic>
 #include <cerrno>
 #include <string>
-#include <string_view>
 #include <system_error>
 #include <vector>
 

@@ -9,7 +9,6 @@
 #include <cstdint>
 #include <fstream>
 #include <string>
-#include <vector>
 
 using namespace graphmill;
 using namespace graphmill::test;

@@ -3,7 +3,6 @@
 #include "tests/support/result.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <set>
 
 using namespace graphmill;

@@ -9,7 +9,6 @@
 #include "tests/support/temp_folder.hpp"
 
 #include <algorithm>
-#include <map>
 #include <vector>
 
 namespace graphmill::test::parts_with_times {

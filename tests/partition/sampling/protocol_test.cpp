@@ -4,7 +4,6 @@
 #include "partition/sampling/slices.hpp"
 #include "tests/partition/sampling/support.hpp"
 
-#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <unordered_map>

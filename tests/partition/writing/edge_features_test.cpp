@@ -11,7 +11,6 @@
 #include "tests/support/temp_folder.hpp"
 #include "tests/support/text.hpp"
 
-#include <array>
 #include <cmath>
 #include <fstream>
 #include <numeric>

@@ -12,7 +12,6 @@
 #include <cstring>
 #include <limits>
 #include <map>
-#include <numeric>
 #include <random>
 #include <set>
 #include <tuple>

@@ -10,8 +10,6 @@
 #include <capnp/schema.h>
 #include <capnp/serialize.h>
 
-#include <algorithm>
-#include <cmath>
 #include <string>
 
 using namespace graphmill;

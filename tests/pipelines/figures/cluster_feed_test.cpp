@@ -3,7 +3,6 @@
 #include "tests/pipelines/figures/told_figures.hpp"
 #include "tests/support/catch.hpp"
 
-#include <algorithm>
 #include <string>
 #include <thread>
 #include <vector>

@@ -2,7 +2,6 @@
 #include "pipelines/flow/course.hpp"
 #include "tests/support/catch.hpp"
 
-#include <cmath>
 #include <optional>
 #include <string>
 #include <utility>

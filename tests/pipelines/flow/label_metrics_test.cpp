@@ -2,7 +2,6 @@
 #include "tests/support/catch.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <random>

@@ -10,7 +10,6 @@
 #include <iterator>
 #include <map>
 #include <numeric>
-#include <optional>
 #include <random>
 #include <vector>
 

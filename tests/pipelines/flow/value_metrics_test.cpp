@@ -9,7 +9,6 @@
 #include <cstdint>
 #include <limits>
 #include <random>
-#include <utility>
 #include <vector>
 
 using namespace graphmill;

@@ -9,7 +9,6 @@
 #include <bit>
 #include <cmath>
 #include <span>
-#include <string>
 
 namespace graphmill::test {
 

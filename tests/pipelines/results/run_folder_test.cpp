@@ -10,7 +10,6 @@
 
 #include <sys/stat.h>
 
-#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <vector>

@@ -10,7 +10,6 @@
 #include "pipelines/results/run_folder.hpp"
 #include "pipelines/task/chosen_target.hpp"
 
-#include <iterator>
 #include <utility>
 #include <vector>
 

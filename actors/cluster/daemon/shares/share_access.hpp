@@ -14,7 +14,6 @@
 #include "pipelines/health/peer_flows.hpp"
 
 #include <memory>
-#include <vector>
 
 namespace graphmill {
 

@@ -9,7 +9,6 @@
 #include <zmq.hpp>
 
 #include <array>
-#include <cstdint>
 #include <optional>
 #include <string>
 

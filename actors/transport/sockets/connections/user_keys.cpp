@@ -7,7 +7,6 @@
 
 #include <cerrno>
 #include <cstdlib>
-#include <initializer_list>
 #include <string_view>
 #include <utility>
 

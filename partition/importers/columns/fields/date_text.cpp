@@ -3,7 +3,6 @@
 #include "messages/words/number_text.hpp"
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <cmath>
 #include <optional>

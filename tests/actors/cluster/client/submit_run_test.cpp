@@ -9,7 +9,6 @@
 #include "tests/support/temp_folder.hpp"
 
 #include <fstream>
-#include <map>
 #include <optional>
 
 using namespace graphmill;

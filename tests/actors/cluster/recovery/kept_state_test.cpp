@@ -11,7 +11,6 @@
 #include <numeric>
 #include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace graphmill::test::kept_states {

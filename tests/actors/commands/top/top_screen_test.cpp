@@ -4,7 +4,6 @@
 #include "tests/support/catch.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <string>
 #include <vector>

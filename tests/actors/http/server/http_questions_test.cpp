@@ -3,7 +3,6 @@
 #include "tests/actors/http/served_page.hpp"
 #include "tests/support/catch.hpp"
 
-#include <atomic>
 #include <memory>
 #include <mutex>
 #include <string>

@@ -5,7 +5,6 @@
 #include "tests/support/catch.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <functional>
 #include <memory>
 

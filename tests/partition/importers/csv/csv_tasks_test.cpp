@@ -12,7 +12,6 @@
 
 #include <cmath>
 #include <fstream>
-#include <map>
 #include <string>
 #include <vector>
 

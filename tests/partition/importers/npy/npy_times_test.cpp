@@ -6,7 +6,6 @@
 #include "tests/support/text.hpp"
 
 #include <cmath>
-#include <limits>
 #include <string>
 #include <vector>
 

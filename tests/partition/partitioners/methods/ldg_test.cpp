@@ -3,9 +3,6 @@
 #include "tests/partition/partitioners/graphs.hpp"
 #include "tests/support/catch.hpp"
 
-#include <algorithm>
-#include <set>
-
 using namespace graphmill;
 using namespace graphmill::test;
 

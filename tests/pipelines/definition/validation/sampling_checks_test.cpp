@@ -2,8 +2,6 @@
 #include "tests/pipelines/definition/problems.hpp"
 #include "tests/support/result.hpp"
 
-#include <fmt/format.h>
-
 #include <string>
 #include <vector>
 
