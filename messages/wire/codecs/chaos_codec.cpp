@@ -64,14 +64,7 @@ result<void> chaos_request::check() const {
   return ok();
 }
 
-payload encode(const chaos_request& request) {
-  return body_of<schema::ChaosRequest>(request);
-}
-
-result<chaos_request> decode_chaos_request(const payload& from) {
-  return read_body<schema::ChaosRequest, chaos_request>(from,
-                                                        "a request for chaos");
-}
+GRAPHMILL_LISTED_CODEC(chaos_request, ChaosRequest, "a request for chaos")
 
 std::string sentence_of(const chaos_request& request) {
   const auto whom =

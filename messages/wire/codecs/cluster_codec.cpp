@@ -111,14 +111,8 @@ result<std::string> decode_run_id(const payload& from) {
     });
 }
 
-payload encode(const feed_state_request& request) {
-  return body_of<schema::FeedStateRequest>(request);
-}
-
-result<feed_state_request> decode_feed_state_request(const payload& from) {
-  return read_body<schema::FeedStateRequest, feed_state_request>(
-    from, "a question about a feed");
-}
+GRAPHMILL_LISTED_CODEC(feed_state_request, FeedStateRequest,
+                       "a question about a feed")
 
 /// A code that this version does not know is an internal error.
 error feed_state_reply::reason() const {
@@ -128,48 +122,11 @@ error feed_state_reply::reason() const {
           message};
 }
 
-payload encode(const feed_state_reply& reply) {
-  return body_of<schema::FeedStateReply>(reply);
-}
-
-result<feed_state_reply> decode_feed_state_reply(const payload& from) {
-  return read_body<schema::FeedStateReply, feed_state_reply>(
-    from, "the state of a feed");
-}
-
-payload encode(const plan_reply& reply) {
-  return body_of<schema::PlanReply>(reply);
-}
-
-result<plan_reply> decode_plan_reply(const payload& from) {
-  return read_body<schema::PlanReply, plan_reply>(from, "a placement");
-}
-
-payload encode(const runs_request& request) {
-  return body_of<schema::RunsRequest>(request);
-}
-
-result<runs_request> decode_runs_request(const payload& from) {
-  return read_body<schema::RunsRequest, runs_request>(from,
-                                                      "a request for runs");
-}
-
-payload encode(const runs_reply& reply) {
-  return body_of<schema::RunsReply>(reply);
-}
-
-result<runs_reply> decode_runs_reply(const payload& from) {
-  return read_body<schema::RunsReply, runs_reply>(from, "a list of runs");
-}
-
-payload encode(const watch_request& request) {
-  return body_of<schema::WatchRequest>(request);
-}
-
-result<watch_request> decode_watch_request(const payload& from) {
-  return read_body<schema::WatchRequest, watch_request>(
-    from, "a request to watch a run");
-}
+GRAPHMILL_LISTED_CODEC(feed_state_reply, FeedStateReply, "the state of a feed")
+GRAPHMILL_LISTED_CODEC(plan_reply, PlanReply, "a placement")
+GRAPHMILL_LISTED_CODEC(runs_request, RunsRequest, "a request for runs")
+GRAPHMILL_LISTED_CODEC(runs_reply, RunsReply, "a list of runs")
+GRAPHMILL_LISTED_CODEC(watch_request, WatchRequest, "a request to watch a run")
 
 payload encode(const watch_reply& reply) {
   return body<schema::WatchReply>([&reply](schema::WatchReply::Builder out) {
@@ -201,23 +158,8 @@ result<watch_reply> decode_watch_reply(const payload& from) {
     });
 }
 
-payload encode(const cancel_request& request) {
-  return body_of<schema::CancelRequest>(request);
-}
-
-result<cancel_request> decode_cancel_request(const payload& from) {
-  return read_body<schema::CancelRequest, cancel_request>(from,
-                                                          "a cancellation");
-}
-
-payload encode(const file_request& request) {
-  return body_of<schema::FileRequest>(request);
-}
-
-result<file_request> decode_file_request(const payload& from) {
-  return read_body<schema::FileRequest, file_request>(from,
-                                                      "a request for a file");
-}
+GRAPHMILL_LISTED_CODEC(cancel_request, CancelRequest, "a cancellation")
+GRAPHMILL_LISTED_CODEC(file_request, FileRequest, "a request for a file")
 
 payload encode(const file_reply& reply) {
   auto out = body_of<schema::FileReply>(reply);

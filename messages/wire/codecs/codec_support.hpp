@@ -50,6 +50,18 @@ result<T> read_body(const payload& from, const char* name) {
   });
 }
 
+/// Defines `encode` and `decode_<plain>` of a message that is nothing but the
+/// fields listed beside its plain struct.
+/// @param root Its name in the schema.
+/// @param words Name it in errors.
+#define GRAPHMILL_LISTED_CODEC(plain, root, words)                             \
+  payload encode(const plain& from) {                                          \
+    return body_of<schema::root>(from);                                        \
+  }                                                                            \
+  result<plain> decode_##plain(const payload& from) {                          \
+    return read_body<schema::root, plain>(from, words);                        \
+  }
+
 /// All bytes of a text: it may contain NULs, where `cStr` would end.
 inline std::string text(capnp::Text::Reader from) {
   return {from.begin(), from.end()};

@@ -80,40 +80,20 @@ result<void> join_request::check() const {
   return ok();
 }
 
-payload encode(const join_request& request) {
-  return body_of<schema::JoinRequest>(request);
-}
-
-result<join_request> decode_join_request(const payload& from) {
-  return read_body<schema::JoinRequest, join_request>(
-    from, "a daemon's registration");
-}
-
-payload encode(const join_reply& reply) {
-  return body_of<schema::JoinReply>(reply);
-}
+GRAPHMILL_LISTED_CODEC(join_request, JoinRequest, "a daemon's registration")
 
 result<void> join_reply::check() const {
   return check_members(members);
 }
 
-result<join_reply> decode_join_reply(const payload& from) {
-  return read_body<schema::JoinReply, join_reply>(from,
-                                                  "the answer to a daemon");
-}
+GRAPHMILL_LISTED_CODEC(join_reply, JoinReply, "the answer to a daemon")
 
 result<void> members_update::check() const {
   return check_members(members);
 }
 
-payload encode(const members_update& update) {
-  return body_of<schema::MembersUpdate>(update);
-}
-
-result<members_update> decode_members_update(const payload& from) {
-  return read_body<schema::MembersUpdate, members_update>(
-    from, "the daemons of the cluster");
-}
+GRAPHMILL_LISTED_CODEC(members_update, MembersUpdate,
+                       "the daemons of the cluster")
 
 std::vector<std::string> status_reply::all_running() const {
   std::vector<std::string> out;
@@ -123,22 +103,8 @@ std::vector<std::string> status_reply::all_running() const {
   return out;
 }
 
-payload encode(const status_reply& reply) {
-  return body_of<schema::StatusReply>(reply);
-}
-
-result<status_reply> decode_status_reply(const payload& from) {
-  return read_body<schema::StatusReply, status_reply>(
-    from, "the state of the cluster");
-}
-
-payload encode(const daemon_request& request) {
-  return body_of<schema::DaemonRequest>(request);
-}
-
-result<daemon_request> decode_daemon_request(const payload& from) {
-  return read_body<schema::DaemonRequest, daemon_request>(
-    from, "a request about a daemon");
-}
+GRAPHMILL_LISTED_CODEC(status_reply, StatusReply, "the state of the cluster")
+GRAPHMILL_LISTED_CODEC(daemon_request, DaemonRequest,
+                       "a request about a daemon")
 
 } // namespace graphmill

@@ -136,30 +136,9 @@ result<void> daemon_health::check() const {
   return ok();
 }
 
-payload encode(const daemon_health& report) {
-  return body_of<schema::DaemonHealth>(report);
-}
-
-result<daemon_health> decode_daemon_health(const payload& from) {
-  return read_body<schema::DaemonHealth, daemon_health>(from,
-                                                        "a report of health");
-}
-
-payload encode(const health_request& request) {
-  return body_of<schema::HealthRequest>(request);
-}
-
-result<health_request> decode_health_request(const payload& from) {
-  return read_body<schema::HealthRequest, health_request>(
-    from, "a request for the health of a run");
-}
-
-payload encode(const run_health& health) {
-  return body_of<schema::RunHealth>(health);
-}
-
-result<run_health> decode_run_health(const payload& from) {
-  return read_body<schema::RunHealth, run_health>(from, "the health of a run");
-}
+GRAPHMILL_LISTED_CODEC(daemon_health, DaemonHealth, "a report of health")
+GRAPHMILL_LISTED_CODEC(health_request, HealthRequest,
+                       "a request for the health of a run")
+GRAPHMILL_LISTED_CODEC(run_health, RunHealth, "the health of a run")
 
 } // namespace graphmill

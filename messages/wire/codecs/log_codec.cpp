@@ -30,14 +30,7 @@ std::string_view to_string(log_level level) {
   return "unknown";
 }
 
-payload encode(const log_request& request) {
-  return body_of<schema::LogRequest>(request);
-}
-
-result<log_request> decode_log_request(const payload& from) {
-  return read_body<schema::LogRequest, log_request>(
-    from, "a request for lines of logs");
-}
+GRAPHMILL_LISTED_CODEC(log_request, LogRequest, "a request for lines of logs")
 
 result<void> log_reply::check() const {
   if (lines.size() > log_limits::lines)
@@ -52,30 +45,8 @@ result<void> log_reply::check() const {
   return ok();
 }
 
-payload encode(const log_reply& reply) {
-  return body_of<schema::LogReply>(reply);
-}
-
-result<log_reply> decode_log_reply(const payload& from) {
-  return read_body<schema::LogReply, log_reply>(from, "lines of a log");
-}
-
-payload encode(const events_request& request) {
-  return body_of<schema::EventsRequest>(request);
-}
-
-result<events_request> decode_events_request(const payload& from) {
-  return read_body<schema::EventsRequest, events_request>(
-    from, "a request for events");
-}
-
-payload encode(const events_reply& reply) {
-  return body_of<schema::EventsReply>(reply);
-}
-
-result<events_reply> decode_events_reply(const payload& from) {
-  return read_body<schema::EventsReply, events_reply>(
-    from, "the events of a cluster");
-}
+GRAPHMILL_LISTED_CODEC(log_reply, LogReply, "lines of a log")
+GRAPHMILL_LISTED_CODEC(events_request, EventsRequest, "a request for events")
+GRAPHMILL_LISTED_CODEC(events_reply, EventsReply, "the events of a cluster")
 
 } // namespace graphmill

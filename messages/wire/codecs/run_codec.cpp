@@ -146,13 +146,7 @@ result<void> deployment::check() const {
   return ok();
 }
 
-payload encode(const deployment& assignment) {
-  return body_of<schema::Deployment>(assignment);
-}
-
-result<deployment> decode_deployment(const payload& from) {
-  return read_body<schema::Deployment, deployment>(from, "a deployment");
-}
+GRAPHMILL_LISTED_CODEC(deployment, Deployment, "a deployment")
 
 payload encode(const member_request& request) {
   return body<schema::MemberRequest>(
@@ -234,23 +228,8 @@ result<void> tensor_shape::check() const {
   return ok();
 }
 
-payload encode(const member_reply& reply) {
-  return body_of<schema::MemberReply>(reply);
-}
-
-result<member_reply> decode_member_reply(const payload& from) {
-  return read_body<schema::MemberReply, member_reply>(from,
-                                                      "an answer to an order");
-}
-
-payload encode(const weights_request& request) {
-  return body_of<schema::WeightsRequest>(request);
-}
-
-result<weights_request> decode_weights_request(const payload& from) {
-  return read_body<schema::WeightsRequest, weights_request>(
-    from, "a request for weights");
-}
+GRAPHMILL_LISTED_CODEC(member_reply, MemberReply, "an answer to an order")
+GRAPHMILL_LISTED_CODEC(weights_request, WeightsRequest, "a request for weights")
 
 payload encode_weights(std::span<const float> values) {
   return {{}, cut(std::as_bytes(values))};

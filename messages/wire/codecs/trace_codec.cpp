@@ -74,21 +74,7 @@ result<void> trace_reply::check() const {
   return ok();
 }
 
-payload encode(const trace_request& request) {
-  return body_of<schema::TraceRequest>(request);
-}
-
-result<trace_request> decode_trace_request(const payload& from) {
-  return read_body<schema::TraceRequest, trace_request>(
-    from, "a request for a trace");
-}
-
-payload encode(const trace_reply& reply) {
-  return body_of<schema::TraceReply>(reply);
-}
-
-result<trace_reply> decode_trace_reply(const payload& from) {
-  return read_body<schema::TraceReply, trace_reply>(from, "a trace");
-}
+GRAPHMILL_LISTED_CODEC(trace_request, TraceRequest, "a request for a trace")
+GRAPHMILL_LISTED_CODEC(trace_reply, TraceReply, "a trace")
 
 } // namespace graphmill
