@@ -135,13 +135,7 @@ class CacheTest(ClusterWorkplace):
             lambda: "cache of remote rows: fetching"
             in cluster.daemons[0].log.read_text(), "filling of a cache")
         cluster.daemons[1].kill()
-
-        def record():
-            return cluster.ask("runs", run)["runs"][0]
-        cluster.wait_until(lambda: record()["state"] != "running",
-                           "end of the run")
-        self.assertEqual(record()["state"], "failed", cluster.logs())
-        self.assertIn("d1", record()["message"])
+        self.assertIn("d1", cluster.await_state(run, "failed")["message"])
         self.assertNotIn("filled with", cluster.daemons[0].log.read_text())
         cluster.add("1", name="d1")
         cluster.await_daemons(2)

@@ -174,15 +174,6 @@ class Failures(ClusterTest):
         cluster.wait_until(steps, "end of a phase")
         return run
 
-    def state_of(self, cluster, run):
-        return cluster.ask("runs", run)["runs"][0]
-
-    def await_end(self, cluster, run):
-        cluster.wait_until(
-            lambda: self.state_of(cluster, run)["state"]
-            not in ("queued", "running"), "end of the run")
-        return self.state_of(cluster, run)
-
     def check_serves(self, cluster):
         self.assertGreater(cluster.run(self.small)["steps"], 0)
 
@@ -192,8 +183,7 @@ class Failures(ClusterTest):
         cluster = self.cluster(self.parts[2], ["0", "1"])
         run = self.begin_long(cluster, trainers)
         trouble(cluster)
-        record = self.await_end(cluster, run)
-        self.assertEqual(record["state"], "failed", cluster.logs())
+        record = cluster.await_state(run, "failed")
         self.assertIn("d1", record["message"])
         return cluster
 
@@ -224,9 +214,7 @@ class Failures(ClusterTest):
         done = cluster.call("submit", self.small, "--set", "recovery.wait=0")
         if done.returncode == 0:
             run = json.loads(done.stdout.splitlines()[-1])["run"]
-            record = self.await_end(cluster, run)
-            self.assertEqual(record["state"], "failed", cluster.logs())
-            self.assertIn("d1", record["message"])
+            self.assertIn("d1", cluster.await_state(run, "failed")["message"])
         else:
             self.assertIn("no daemon serves part 1", done.stderr)
         cluster.add("1", name="d1")
@@ -257,8 +245,7 @@ class Failures(ClusterTest):
             self.parts[2], "-sampled")
         run = self.begin_long(cluster, 1)
         cluster.daemons[2].kill()
-        record = self.await_end(cluster, run)
-        self.assertEqual(record["state"], "failed", cluster.logs())
+        record = cluster.await_state(run, "failed")
         self.assertIn("d2", record["message"])
         self.assertIn('"d2", which is not in service',
                       cluster.refused("submit", self.long))
@@ -297,9 +284,8 @@ class Failures(ClusterTest):
         queued = cluster.ask("submit", self.small)["run"]
         cluster.ask("cancel", queued)
         cluster.ask("cancel", run)
-        self.assertEqual(self.await_end(cluster, run)["state"], "cancelled")
-        self.assertEqual(self.await_end(cluster, queued)["state"],
-                         "cancelled")
+        cluster.await_state(run, "cancelled")
+        cluster.await_state(queued, "cancelled")
         folder = cluster.folder / "runs" / run
         self.assertTrue((folder / "weights.safetensors").exists())
         self.check_serves(cluster)

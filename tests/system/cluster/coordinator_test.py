@@ -30,15 +30,6 @@ class CoordinatorTest(ClusterWorkplace):
     def submit(self, cluster, file, *more):
         return cluster.ask("submit", file, *more)["run"]
 
-    def record(self, cluster, run):
-        return cluster.ask("runs", run)["runs"][0]
-
-    def await_state(self, cluster, run, *states):
-        cluster.wait_until(
-            lambda: self.record(cluster, run)["state"] in states,
-            f"{run} that is {states}")
-        return self.record(cluster, run)
-
     def begin_long(self, cluster, *more):
         """Submits a run that does not end; returns its id once it is on."""
         run = self.submit(cluster, self.long, *more)
@@ -107,11 +98,11 @@ class FullDisk(CoordinatorTest):
         self.assertEqual(watcher.returncode, 1, err)
         self.assertEqual(json.loads(out)["run"].split("/")[-1], run)
         for text in (json.loads(out)["error"], err,
-                     self.record(cluster, run)["message"]):
+                     cluster.record(run)["message"]):
             self.assertIn("metrics.jsonl: No space left on device", text)
             self.assertIn("could not be saved", text)
             self.assertIn("weights.safetensors: No space left", text)
-        self.assertEqual(self.record(cluster, run)["state"], "failed")
+        self.assertEqual(cluster.record(run)["state"], "failed")
         listed = {one["run"]: one["state"]
                   for one in cluster.ask("runs")["runs"]}
         self.assertEqual(listed, {run: "failed", queued: "queued"})
@@ -124,16 +115,16 @@ class FullDisk(CoordinatorTest):
         self.assertEqual({one.name for one in disk.iterdir()
                           if one.is_dir()}, {run, queued})
         # What waits does not fail for what is no fault of its own.
-        record = self.record(cluster, queued)
+        record = cluster.record(queued)
         self.assertEqual(record["state"], "queued")
         self.assertIn("database or disk is full", record["message"])
         # With room again, all goes on, and the history catches up.
         (disk / "filler").unlink()
         cluster.wait_until(lambda: not cluster.status()["note"],
                            "history that is written")
-        self.assertEqual(self.record(cluster, run)["state"], "failed")
+        self.assertEqual(cluster.record(run)["state"], "failed")
         self.assertGreater(cluster.run(self.small)["steps"], 0)
-        self.assertEqual(self.record(cluster, queued)["state"], "finished")
+        self.assertEqual(cluster.record(queued)["state"], "finished")
 
 
 class Ends(CoordinatorTest):
@@ -153,27 +144,27 @@ class Ends(CoordinatorTest):
         run = self.begin_long(cluster, "--set", "recovery.wait=1")
         queued = self.submit(cluster, self.small)
         gone = self.submit(cluster, self.small)
-        before = self.record(cluster, run)
+        before = cluster.record(run)
         cluster.daemons[0].kill()
         shutil.rmtree(cluster.folder / "runs" / gone)
         self.restart(cluster)
-        record = self.record(cluster, gone)
+        record = cluster.record(gone)
         self.assertEqual(record["state"], "failed")
         self.assertIn("started anew and cannot go on with it",
                       record["message"])
         self.assertEqual(cluster.status()["queued"][-1], queued)
-        self.assertEqual(self.record(cluster, queued)["state"], "queued")
-        record = self.await_state(cluster, run, "running")
+        self.assertEqual(cluster.record(queued)["state"], "queued")
+        record = cluster.await_state(run, "running")
         self.assertEqual(record["started"], before["started"])
         cluster.wait_until(
             lambda: "attempt 2 goes on from the beginning"
             in cluster.daemons[0].log.read_text(), "second attempt")
         cluster.ask("cancel", run)
-        self.await_state(cluster, run, "cancelled")
-        self.await_state(cluster, queued, "finished")
+        cluster.await_state(run, "cancelled")
+        cluster.await_state(queued, "finished")
         # The next coordinator leaves it at that.
         self.restart(cluster)
-        self.assertEqual(self.record(cluster, run)["state"], "cancelled")
+        self.assertEqual(cluster.record(run)["state"], "cancelled")
         self.assertIsNone(cluster.status()["running"])
         self.assertGreater(cluster.run(self.small)["steps"], 0)
         # The list, page by page.
@@ -196,11 +187,11 @@ class Ends(CoordinatorTest):
         folder = cluster.folder / "runs" / run
         self.assertTrue((folder / "weights.safetensors").exists())
         self.restart(cluster)
-        record = self.record(cluster, run)
+        record = cluster.record(run)
         self.assertEqual(record["state"], "cancelled", record)
         self.assertGreater(record["summary"]["steps"], 0)
         # The queue is left to the next one.
-        self.await_state(cluster, queued, "finished")
+        cluster.await_state(queued, "finished")
 
     def test_told_to_end(self):
         self.check_ended(signal.SIGTERM)
@@ -212,7 +203,7 @@ class Ends(CoordinatorTest):
         cluster = self.cluster(["0", "1"])
         run = self.begin_long(cluster, "--set", "placement.trainers=[d1]")
         self.assertEqual(cluster.daemons[1].stop(), 0)
-        record = self.await_state(cluster, run, "failed")
+        record = cluster.await_state(run, "failed")
         self.assertIn('"d1" has left', record["message"])
         folder = cluster.folder / "runs" / run
         self.assertTrue((folder / "weights.safetensors").exists(),
@@ -235,7 +226,7 @@ class Resumed(CoordinatorTest):
         cluster.wait_until(lambda: "train epoch 2" in self.log(cluster, run),
                            "end of a phase")
         cluster.daemons[1].kill()
-        self.await_state(cluster, run, "failed")
+        cluster.await_state(run, "failed")
         self.assertIn("train.epochs: 8, now 9",
                       cluster.refused("resume", run, "--set",
                                       "train.epochs=9", "--set",
@@ -244,7 +235,7 @@ class Resumed(CoordinatorTest):
                             "faults.trainer_delay_ms=0", "--set",
                             "placement.trainers=[d0]")["run"]
         self.assertNotEqual(again, run)
-        self.await_state(cluster, again, "finished")
+        cluster.await_state(again, "finished")
         folder = cluster.folder / "runs" / again
         summary = json.loads((folder / "summary.json").read_text())
         self.assertEqual(summary["digest"], whole["digest"])
@@ -267,16 +258,16 @@ class Away(CoordinatorTest):
         other = self.submit(cluster, self.small)
         cluster.ask("cancel", long)
         # What needs d1 waits and says so; what does not goes past it.
-        self.await_state(cluster, other, "finished")
+        cluster.await_state(other, "finished")
         for run in (waits, also):
-            record = self.record(cluster, run)
+            record = cluster.record(run)
             self.assertEqual(record["state"], "queued")
             self.assertIn("draining: d1", record["message"])
             self.assertNotIn("start one", record["message"])
         self.assertEqual(cluster.status()["queued"], [waits, also])
         cluster.ask("cancel", also)
         cluster.ask("drain", "d1", "--back")
-        record = self.await_state(cluster, waits, "finished")
+        record = cluster.await_state(waits, "finished")
         self.assertEqual(record["message"], "")
 
     def test_lost(self):
@@ -284,13 +275,13 @@ class Away(CoordinatorTest):
         long = self.begin_long(cluster)
         waits = self.submit(cluster, self.small)
         cluster.daemons[1].kill()
-        self.await_state(cluster, long, "failed")
+        cluster.await_state(long, "failed")
         cluster.wait_until(
-            lambda: "lost: d1" in self.record(cluster, waits)["message"],
+            lambda: "lost: d1" in cluster.record(waits)["message"],
             "reason to wait")
-        self.assertEqual(self.record(cluster, waits)["state"], "queued")
+        self.assertEqual(cluster.record(waits)["state"], "queued")
         cluster.add("1", name="d1")
-        self.await_state(cluster, waits, "finished")
+        cluster.await_state(waits, "finished")
 
 
 if __name__ == "__main__":

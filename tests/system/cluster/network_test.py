@@ -112,13 +112,7 @@ class TwoMachines(runs.Workplace):
             lambda: metrics.exists() and metrics.read_text().count("\n") > 1,
             "end of a phase")
         self.network.cut()
-
-        def record():
-            return cluster.ask("runs", run)["runs"][0]
-        cluster.wait_until(lambda: record()["state"] != "running",
-                           "end of the run")
-        self.assertEqual(record()["state"], "failed")
-        self.assertIn("d1", record()["message"])
+        self.assertIn("d1", cluster.await_state(run, "failed")["message"])
         # It is the same daemon, which comes back by itself.
         self.network.mend()
         cluster.await_daemons(2)

@@ -27,7 +27,7 @@ class RoomForRuns(SeveralRuns):
         return self.summary(cluster, run).get("attempts", 1)
 
     def message(self, cluster, run):
-        return self.record(cluster, run)["message"]
+        return cluster.record(run)["message"]
 
     def test_runs_that_may_grow_leave_each_other_alone(self):
         cluster = self.cluster(2, [1])
@@ -36,7 +36,7 @@ class RoomForRuns(SeveralRuns):
         second = self.submit(cluster, elastic(2, 4, 3))
         cluster.add("0-1", "--slots", 1)
         for run in first, second:
-            self.await_end(cluster, run)
+            cluster.await_state(run, "finished")
         # Who is left when the other one ends takes its slot, once.
         self.assertEqual(self.attempts(cluster, first), 1, cluster.logs())
         self.assertLessEqual(self.attempts(cluster, second), 2, cluster.logs())
@@ -50,11 +50,11 @@ class RoomForRuns(SeveralRuns):
                                               {"train": {"epochs": 10}}))
         self.await_checkpoints(cluster, ends, grows)
         for run in ends, grows:
-            self.await_end(cluster, run)
+            cluster.await_state(run, "finished")
         # Its last epochs were beside a run that took the slot at once.
-        self.assertEqual(self.record(cluster, follows)["state"], "running")
+        self.assertEqual(cluster.record(follows)["state"], "running")
         self.assertEqual(self.attempts(cluster, grows), 1, cluster.logs())
-        self.await_end(cluster, follows)
+        cluster.await_state(follows, "finished")
 
     def test_slots_of_a_run_that_waits_are_its_own(self):
         cluster = self.cluster(2, [1, 1, 1])
@@ -71,11 +71,11 @@ class RoomForRuns(SeveralRuns):
         self.await_checkpoints(cluster, grows, waits)
         cluster.daemons[3].kill()
         cluster.wait_until(
-            lambda: self.record(cluster, waits)["state"] == "queued",
+            lambda: cluster.record(waits)["state"] == "queued",
             "run that waits")
         cluster.add("0-1", "--slots", 1, name="d3")
         self.check_as_alone(cluster, waits, fixed, attempts=2)
-        self.await_end(cluster, grows)
+        cluster.await_state(grows, "finished")
 
     def test_a_run_waits_for_the_slots_of_another_one(self):
         """It has lost its daemon for good, and the other one's is in use."""
@@ -92,7 +92,7 @@ class RoomForRuns(SeveralRuns):
             lambda: any(said in self.message(cluster, run) for run in ids),
             "run that waits for slots")
         for run, definition in zip(ids, definitions):
-            self.await_end(cluster, run)
+            cluster.await_state(run, "finished")
             self.check_as_alone(cluster, run, definition,
                                 self.attempts(cluster, run))
 

@@ -32,7 +32,7 @@ class RunsAtOnce(SeveralRuns):
             table[settings] = (self.summary(cluster, run["run"])["digest"],
                                run["validation_accuracy"],
                                run["test_accuracy"])
-            records.append(self.record(cluster, run["run"]))
+            records.append(cluster.record(run["run"]))
         return table, records
 
     @staticmethod
@@ -104,12 +104,12 @@ class RunsAtOnce(SeveralRuns):
         self.await_checkpoints(cluster, first)  # And nothing else is on.
         self.assertEqual(cluster.status()["queued"], [large, small])
         self.assertIn("the slots that it needs are taken by " + first,
-                      self.record(cluster, large)["message"])
+                      cluster.record(large)["message"])
         for run, definition in ((first, self.on(1)),
                                 (large, self.on(2, trainers=2)),
                                 (small, self.on(3))):
             self.check_as_alone(cluster, run, definition)
-        begun = [self.record(cluster, run)["started"]
+        begun = [cluster.record(run)["started"]
                  for run in (first, large, small)]
         self.assertEqual(begun, sorted(begun))
 
@@ -128,7 +128,7 @@ class RunsAtOnce(SeveralRuns):
         self.await_checkpoints(cluster, *ids)
         cluster.daemons[1].kill()
         cluster.wait_until(
-            lambda: self.record(cluster, ids[0])["state"] == "queued",
+            lambda: cluster.record(ids[0])["state"] == "queued",
             "run that waits")
         self.assertEqual(cluster.running(), [ids[1]])
         cluster.add("0-1", "--slots", 1, name="d1")
@@ -170,7 +170,7 @@ class RunsAtOnce(SeveralRuns):
         ids = [self.submit(cluster, one) for one in definitions]
         self.await_checkpoints(cluster, *ids)
         cluster.ask("cancel", ids[0])
-        self.await_end(cluster, ids[0], "cancelled")
+        cluster.await_state(ids[0], "cancelled")
         self.check_as_alone(cluster, ids[1], definitions[1])
 
     def test_one_of_two_fails(self):
@@ -180,8 +180,8 @@ class RunsAtOnce(SeveralRuns):
         ids = [self.submit(cluster, one) for one in definitions]
         self.await_checkpoints(cluster, *ids)
         self.assertEqual(cluster.daemons[1].stop(), 0, cluster.logs())
-        self.assertIn("has left", self.await_end(
-            cluster, ids[0], "failed")["message"])
+        self.assertIn("has left",
+                      cluster.await_state(ids[0], "failed")["message"])
         self.check_as_alone(cluster, ids[1], definitions[1])
 
 

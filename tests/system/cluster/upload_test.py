@@ -42,12 +42,6 @@ class Upload(ClusterWorkplace):
         shutil.rmtree(run.folder())
         return copied
 
-    def await_state(self, cluster, run, state):
-        def there():
-            self.record = cluster.ask("runs", run)["runs"][0]
-            return self.record["state"] == state
-        cluster.wait_until(there, f"{run} that is {state}")
-
     def uploaded(self, cluster):
         """The files of uploads at the coordinator."""
         return [file for _, _, files in
@@ -65,7 +59,7 @@ class Upload(ClusterWorkplace):
         cluster = self.cluster(["0", "1"])
         run = cluster.ask("resume", "--from", checkpoint, "--set",
                           "faults.trainer_delay_ms=0")["run"]
-        self.await_state(cluster, run, "finished")
+        cluster.await_state(run, "finished")
         folder = cluster.folder / "runs" / run
         summary = json.loads((folder / "summary.json").read_text())
         self.assertEqual(summary["digest"], whole["digest"])
@@ -90,7 +84,7 @@ class Upload(ClusterWorkplace):
         run = cluster.ask("resume", "--from", checkpoint, "--set",
                           "faults.trainer_delay_ms=0")["run"]
         shutil.rmtree(checkpoint)
-        self.await_state(cluster, first, "running")
+        cluster.await_state(first, "running")
         for daemon in cluster.daemons:
             daemon.end()
         left = cluster.folder / "runs" / ".uploads" / "1" / "1" / "state.json"
@@ -101,7 +95,7 @@ class Upload(ClusterWorkplace):
         cluster.await_daemons(1)
         self.assertEqual(self.uploaded(cluster), [])
         cluster.ask("cancel", first)
-        self.await_state(cluster, run, "finished")
+        cluster.await_state(run, "finished")
         summary = json.loads(
             (cluster.folder / "runs" / run / "summary.json").read_text())
         self.assertEqual(summary["digest"], whole["digest"])
@@ -132,9 +126,9 @@ class Upload(ClusterWorkplace):
                          .glob("[0-9]*"))
         longer = ["--set", "train.epochs=3", "--with-changes"]
         run = cluster.ask("resume", "--from", checkpoint, *longer)["run"]
-        self.await_state(cluster, run, "finished")
+        record = cluster.await_state(run, "finished")
         here = self.ask("resume", alone["run"], *longer)
-        self.assertEqual(self.record["summary"]["digest"], here["digest"])
+        self.assertEqual(record["summary"]["digest"], here["digest"])
 
     def test_refused(self):
         checkpoint = self.killed()
@@ -183,7 +177,7 @@ class Upload(ClusterWorkplace):
     def test_a_run_that_is_over(self):
         cluster = self.cluster(["0", "1"])
         run = cluster.ask("submit", self.write(SMALL, self.parts))["run"]
-        self.await_state(cluster, run, "finished")
+        cluster.await_state(run, "finished")
         folder = cluster.folder / "runs" / run
         summary = json.loads((folder / "summary.json").read_text())
         told = cluster.ask("status", run)["summary"]

@@ -89,19 +89,8 @@ class Liars(MembersWorkplace):
     def submit(self, cluster, definition):
         return cluster.ask("submit", self.write(definition, self.data))["run"]
 
-    def record(self, cluster, run):
-        return cluster.ask("runs", run)["runs"][0]
-
-    def await_state(self, cluster, run, state):
-        cluster.wait_until(
-            lambda: self.record(cluster, run)["state"]
-            not in ("queued", "running"), f"end of {run}")
-        record = self.record(cluster, run)
-        self.assertEqual(record["state"], state, record)
-        return record
-
     def check_undisturbed(self, cluster, run, definition):
-        self.await_state(cluster, run, "finished")
+        cluster.await_state(run, "finished")
         summary = json.loads(
             (self.folder / "runs" / run / "summary.json").read_text())
         self.assertEqual(summary["digest"],
@@ -148,7 +137,7 @@ class Liars(MembersWorkplace):
         liar.tell("set", "kept", "silent")
         liar.await_line("does not answer")
         cluster.ask("cancel", run, "--now")
-        self.await_state(cluster, run, "cancelled")
+        cluster.await_state(run, "cancelled")
         cluster.ask("stop", "--all")
         self.assertEqual(
             cluster.daemons[0].process.wait(PATIENCE_SECONDS), 0)
@@ -157,7 +146,7 @@ class Liars(MembersWorkplace):
         cluster = self.cluster("0-1")
         liar = self.liar(cluster, "0,1", 0, fails="trained")
         run = self.submit(cluster, DEFINITION)
-        record = self.await_state(cluster, run, "failed")
+        record = cluster.await_state(run, "failed")
         self.assertIn("3 attempts in a row have trained nothing new",
                       record["message"])
         said = liar.end()

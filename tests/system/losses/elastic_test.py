@@ -50,16 +50,8 @@ class Elastic(ClusterWorkplace):
         cluster.wait_until(is_there, "checkpoint in the second epoch")
         return run
 
-    def record(self, cluster, run):
-        return cluster.ask("runs", run)["runs"][0]
-
     def await_finished(self, cluster, run):
-        cluster.wait_until(
-            lambda: self.record(cluster, run)["state"]
-            in {"failed", "cancelled", "finished"}, f"end of {run}")
-        record = self.record(cluster, run)
-        self.assertEqual(record["state"], "finished",
-                         f"{record['message']}\n{cluster.logs()}")
+        record = cluster.await_state(run, "finished")
         summary = json.loads((self.folder / "summary.json").read_text())
         self.assertEqual(record["summary"]["sizes"], summary["sizes"])
         self.assertEqual(
@@ -124,7 +116,7 @@ class Elastic(ClusterWorkplace):
         before = self.count_steps()
         cluster.wait_until(lambda: self.count_steps() > before, "step of it")
         with self.held(cluster.daemons[1]):
-            so_far = self.record(cluster, run)["summary"]["sizes"]
+            so_far = cluster.record(run)["summary"]["sizes"]
             cluster.ask("drain", "d3", "--back")
         self.assertEqual([size["replicas"] for size in so_far], [2, 1],
                          cluster.logs())
@@ -191,13 +183,13 @@ class Elastic(ClusterWorkplace):
             if state == "cancelled":
                 cluster.wait_until(
                     lambda run=run: "what is draining: d2"
-                    in self.record(cluster, run)["message"],
+                    in cluster.record(run)["message"],
                     "run that waits for a place")
                 cluster.ask("cancel", run)
             cluster.wait_until(
-                lambda run=run: self.record(cluster, run)["state"] == state,
+                lambda run=run: cluster.record(run)["state"] == state,
                 f"run that is {state}")
-            self.assertRegex(self.record(cluster, run)["message"], says)
+            self.assertRegex(cluster.record(run)["message"], says)
             self.assertEqual(
                 [path.name for path in
                  (self.folder / "checkpoints").glob("0*")],

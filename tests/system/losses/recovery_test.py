@@ -50,18 +50,6 @@ class Recovery(ClusterWorkplace):
             return -1, -1
         return state["epoch"], state["step"]
 
-    def record(self, cluster, run):
-        return cluster.ask("runs", run)["runs"][0]
-
-    def await_state(self, cluster, run, state):
-        cluster.wait_until(
-            lambda: self.record(cluster, run)["state"]
-            in {state, "failed", "cancelled", "finished"}, f"{run}: {state}")
-        record = self.record(cluster, run)
-        self.assertEqual(record["state"], state,
-                         f"{record['message']}\n{cluster.logs()}")
-        return record
-
     def lines(self, name):
         return [json.loads(line) for line in
                 (self.folder / name).read_text().splitlines()]
@@ -90,7 +78,7 @@ class Recovery(ClusterWorkplace):
         run = self.begin(cluster, definition)
         cluster.daemons[2].kill()
         cluster.add("none", name="d2")
-        self.await_state(cluster, run, "finished")
+        cluster.await_state(run, "finished")
         return cluster, self.check_undisturbed(cluster, definition)
 
     def test_a_trainer_with_a_survivor(self):
@@ -118,7 +106,7 @@ class Recovery(ClusterWorkplace):
                 lambda: f"attempt {number} goes on"
                 in (self.folder / "log.txt").read_text(),
                 f"attempt {number}")
-        self.await_state(cluster, run, "finished")
+        cluster.await_state(run, "finished")
         summary = self.check_undisturbed(cluster, definition)
         self.assertEqual(summary["attempts"], 3, cluster.logs())
 
@@ -129,7 +117,7 @@ class Recovery(ClusterWorkplace):
         run = self.begin(cluster, definition, "--tensorboard")
         cluster.daemons[1].kill()
         cluster.add("1", name="d1")
-        self.await_state(cluster, run, "finished")
+        cluster.await_state(run, "finished")
         summary = self.check_undisturbed(cluster, definition)
         self.assertEqual(summary["attempts"], 2, cluster.logs())
         self.assertNotIn("is taken from daemon",
@@ -144,7 +132,7 @@ class Recovery(ClusterWorkplace):
         cluster = self.cluster(["0", "1", "any"])
         run = self.begin(cluster, definition)
         cluster.daemons[1].kill()
-        self.await_state(cluster, run, "finished")
+        cluster.await_state(run, "finished")
         summary = self.check_undisturbed(cluster, definition)
         self.assertEqual(summary["attempts"], 2, cluster.logs())
         # So could one that is not told what to serve.
@@ -174,7 +162,7 @@ class Recovery(ClusterWorkplace):
         cluster = self.cluster(["0", "1"])
         run = self.begin(cluster, definition)
         cluster.daemons[1].kill()
-        record = self.await_state(cluster, run, "failed")
+        record = cluster.await_state(run, "failed")
         self.assertIn("d1", record["message"])
         self.assertIn("no daemon serves part 1", record["message"])
         self.assertRegex(record["message"],
@@ -184,7 +172,7 @@ class Recovery(ClusterWorkplace):
         cluster.await_daemons(2)
         again = cluster.ask("resume", run)["run"]
         self.folder = cluster.folder / "runs" / again
-        self.await_state(cluster, again, "finished")
+        cluster.await_state(again, "finished")
         self.check_undisturbed(cluster, definition)
 
     def test_cancelled_while_it_waits(self):
@@ -199,9 +187,9 @@ class Recovery(ClusterWorkplace):
             "-behind"))["run"]
         cluster.daemons[1].kill()
         cluster.wait_until(
-            lambda: "waits until" in self.record(cluster, run)["message"],
+            lambda: "waits until" in cluster.record(run)["message"],
             "run that waits")
-        record = self.record(cluster, run)
+        record = cluster.record(run)
         self.assertEqual(record["state"], "queued")
         self.assertIn("no daemon serves part 1", record["message"])
         self.assertIn("lost: d1", record["message"])
@@ -209,7 +197,7 @@ class Recovery(ClusterWorkplace):
                           for each in (run, behind)], [3, 0])
         self.assertEqual(cluster.status()["queued"], [run, behind])
         cluster.ask("cancel", run)
-        record = self.await_state(cluster, run, "cancelled")
+        record = cluster.await_state(run, "cancelled")
         self.assertEqual(record["message"], "cancelled before its next attempt")
         cluster.ask("cancel", behind)
         # Its epoch and more had been trained, in the time that is told.

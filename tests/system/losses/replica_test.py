@@ -35,15 +35,6 @@ class ReplicaTest(runs.Workplace):
         self.cluster = Cluster(self.top / self.own_name, self.parts, SHARES)
         self.addCleanup(self.cluster.__exit__)
 
-    def record(self, run):
-        return self.cluster.ask("runs", run)["runs"][0]
-
-    def await_end(self, run):
-        self.cluster.wait_until(
-            lambda: self.record(run)["state"] not in ("queued", "running"),
-            "end of the run")
-        return self.record(run)
-
     def begin(self, *changes):
         """Submits a run of which each step takes a moment; returns its id once
         it is in the middle of an epoch."""
@@ -65,8 +56,7 @@ class ReplicaTest(runs.Workplace):
     def check_finished(self, run):
         """It has the weights of a run that nothing happened to, and is the run
         that began."""
-        record = self.await_end(run)
-        self.assertEqual(record["state"], "finished", self.cluster.logs())
+        record = self.cluster.await_state(run, "finished")
         folder = self.cluster.folder / "runs" / run
         summary = json.loads((folder / "summary.json").read_text())
         alone = self.train(TRAINED, self.parts)
@@ -149,16 +139,16 @@ class ReplicaTest(runs.Workplace):
         run = self.begin({"train": {"epochs": 100000}})
         self.cluster.daemons[2].kill()
         self.cluster.wait_until(
-            lambda: "went on without" in self.record(run)["message"],
+            lambda: "went on without" in self.cluster.record(run)["message"],
             "run without d2")
         self.cluster.daemons[3].kill()
 
         def says_why():
-            record = self.record(run)
+            record = self.cluster.record(run)
             return (record["state"] != "running"
                     and re.search(r"d3|part", record["message"]))
         self.cluster.wait_until(says_why, "reason")
-        self.assertNotEqual(self.record(run)["state"], "finished")
+        self.assertNotEqual(self.cluster.record(run)["state"], "finished")
 
 
 if __name__ == "__main__":

@@ -274,15 +274,9 @@ class Damage(runs.Workplace):
                            "end of an epoch")
         return run
 
-    def record(self, cluster, run):
-        return cluster.ask("runs", run)["runs"][0]
-
     def await_failure(self, cluster, run):
         """Waits until a run has failed; returns what it says of that."""
-        cluster.wait_until(
-            lambda: self.record(cluster, run)["state"] == "failed",
-            "run that has failed")
-        return self.record(cluster, run)["message"]
+        return cluster.await_state(run, "failed")["message"]
 
     def test_a_file_truncated_in_use_fails_that_run_only(self):
         copy, file = self.copy_of_parts("truncated")
@@ -295,12 +289,12 @@ class Damage(runs.Workplace):
             daemon = self.await_state(cluster, "d1", "damaged")
             self.assertIn(str(file), daemon["note"])
             for one in waiting:
-                self.assertEqual(self.record(cluster, one)["state"], "queued")
+                self.assertEqual(cluster.record(one)["state"], "queued")
             shutil.copy(self.parts / "part-1/nodes/node/features.npy", file)
             self.await_state(cluster, "d1", "ready")
             summary = cluster.run(again)
             for one in waiting:
-                self.assertEqual(self.record(cluster, one)["state"],
+                self.assertEqual(cluster.record(one)["state"],
                                  "finished")
         self.assertEqual(summary["digest"],
                          self.train(runs.SMALL, self.parts)["digest"])

@@ -15,6 +15,9 @@ import support
 # Bounds every wait: no test may hang.
 PATIENCE_SECONDS = 200
 
+# States of runs that are over.
+OVER = ("finished", "failed", "cancelled")
+
 # Below those that the system gives to whoever takes any port.
 FIXED_PORTS = list(range(20000, 32000))
 random.shuffle(FIXED_PORTS)
@@ -177,6 +180,23 @@ class Cluster:
         while not condition():
             assert time.monotonic() < deadline, f"no {what}\n{self.logs()}"
             asked = rest(asked)
+
+    def record(self, run):
+        """What the coordinator has on record of a run."""
+        return self.ask("runs", run)["runs"][0]
+
+    def await_state(self, run, *states):
+        """Waits until a run is in one of these states; returns its record. No
+        run that is over is waited for."""
+        record = {}
+
+        def there():
+            record.update(self.record(run))
+            return record["state"] in (*states, *OVER)
+        self.wait_until(there, f"{run} that is {' or '.join(states)}")
+        assert record["state"] in states, \
+            f"{run} is {record['state']}: {record['message']}\n{self.logs()}"
+        return record
 
     def logs(self):
         return "\n".join(f"--- {d.name}\n{d.log.read_text()}"

@@ -64,21 +64,9 @@ class SeveralRuns(runs.Workplace):
             merged(definition, SLOW), self.parts,
             f"-{next(self.numbers)}"), *options)["run"]
 
-    def record(self, cluster, run):
-        return cluster.ask("runs", run)["runs"][0]
-
     def summary(self, cluster, run):
         return json.loads((cluster.folder / "runs" / run
                            / "summary.json").read_text())
-
-    def await_end(self, cluster, run, state="finished"):
-        cluster.wait_until(
-            lambda: self.record(cluster, run)["state"]
-            in {"finished", "failed", "cancelled"}, f"end of {run}")
-        record = self.record(cluster, run)
-        self.assertEqual(record["state"], state,
-                         f"{record['message']}\n{cluster.logs()}")
-        return record
 
     def await_checkpoints(self, cluster, *ids):
         """Until each of the runs is in the middle."""
@@ -91,7 +79,7 @@ class SeveralRuns(runs.Workplace):
 
     def check_as_alone(self, cluster, run, definition, attempts=1):
         """It has the weights that it has alone, in one process."""
-        self.await_end(cluster, run)
+        cluster.await_state(run, "finished")
         key = json.dumps(definition, sort_keys=True)
         if key not in self.alone:
             self.alone[key] = self.train(definition, self.parts)["digest"]
