@@ -2,7 +2,6 @@
 same nodes, for any number of parts and daemons. Of tasks of edges it computes
 embeddings of all nodes, or predicts the edges of a split."""
 
-import csv
 import json
 import pathlib
 import stat
@@ -13,7 +12,7 @@ sys.path.insert(
     0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import runs
 from clusters import Cluster, Daemon
-from imports import save, sixty_nodes
+from imports import rows_of, save, sixty_nodes, write_table
 from runs import merged, partitioned, small_rmat
 from support import graphmill, imported, np, program
 
@@ -37,16 +36,8 @@ LINKS = {
 }
 
 
-def write_table(path, header, columns):
-    with open(path, "w", newline="") as table:
-        lines = csv.writer(table)
-        lines.writerow(header)
-        lines.writerows(zip(*columns))
-
-
 def columns_of(path, *names):
-    with open(path, newline="") as table:
-        lines = list(csv.DictReader(table))
+    lines = rows_of(path)
     return [[line[name] for line in lines] for name in names]
 
 

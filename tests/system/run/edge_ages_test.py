@@ -1,7 +1,6 @@
 """Ages of edges as inputs of layers: a class that only the age of the last
 message tells, the same weights for any parts, storage and daemons, refusals."""
 
-import json
 import pathlib
 import sys
 import unittest
@@ -73,11 +72,6 @@ class EdgeAges(runs.Workplace):
         imported("npy", source, "--edge-time", "--node-time", "--time-unit",
                  "s", "--out", cls.data)
         cls.parts = partitioned(cls.data, 4, "random")
-
-    def digest(self, definition, data, *flags):
-        done = graphmill(*self.arguments(definition, data)[1:], *flags)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        return json.loads(done.stdout.splitlines()[-1])["digest"]
 
     def check_refused(self, change, *fragments):
         done = graphmill(*self.arguments(merged(LEARN, change), self.data)[1:])

@@ -1,7 +1,6 @@
 """Features of edges: models that learn from them, what refuses them, and runs
 that end with the same bits however the graph is cut, stored and served."""
 
-import csv
 import json
 import os
 import pathlib
@@ -13,9 +12,8 @@ sys.path.insert(
     0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import runs
 from clusters import check_two_daemons
-from edge_training_test import write_table
 from exactness_test import TROUBLE, write_typed_set
-from imports import save
+from imports import rows_of, save, write_table
 from runs import SMALL, merged, partitioned
 from support import ROOT, graphmill, imported, np, program
 
@@ -90,9 +88,6 @@ class EdgeFeatures(runs.Workplace):
         cls.typed = cls.top / "typed"
         imported("npy", typed, "--reverse", "--out", cls.typed)
         cls.typed_parts = partitioned(cls.typed, 2, "random")
-
-    def digest(self, definition, data, *flags):
-        return self.train(definition, data, *flags)["digest"]
 
     def check_refused(self, definition, data, *fragments):
         done = graphmill(*self.arguments(definition, data)[1:])
@@ -248,8 +243,7 @@ class EdgeFeatures(runs.Workplace):
         out = self.top / "rows.csv"
         told = self.ask("predict", run, "--split", split, "--probabilities",
                         "--out", out, "--quiet", *more)
-        with open(out, newline="") as table:
-            lines = list(csv.DictReader(table))
+        lines = rows_of(out)
         self.assertEqual((told["edges"], told["split"]), (len(lines), split))
         right = [kinds[line["source"], line["destination"]]
                  == line["class_name"] for line in lines]

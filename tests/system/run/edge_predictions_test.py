@@ -1,7 +1,6 @@
 """Classes of edges on other data than those of a run: weights that a run begins
 with are compared as those that predict are, and classes are those of the run."""
 
-import csv
 import pathlib
 import shutil
 import sys
@@ -11,6 +10,7 @@ sys.path.insert(
     0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import runs
 from clusters import Cluster
+from imports import rows_of, write_table
 from runs import merged, partitioned
 from support import graphmill, imported, np, program
 
@@ -27,12 +27,6 @@ FRAUD = {
     "train": {"batch_size": 128, "epochs": 20},
     "evaluate": {"batch_size": 128},
 }
-
-
-def write_table(path, header, columns):
-    lines = zip(*[map(str, column) for column in columns])
-    path.write_text(",".join(header) + "\n"
-                    + "".join(",".join(line) + "\n" for line in lines))
 
 
 class EdgePredictions(runs.Workplace):
@@ -72,8 +66,7 @@ class EdgePredictions(runs.Workplace):
     def lines_of(self, run, data, *rows):
         out = self.top / "lines.csv"
         self.ask("predict", run, "--data", data, "--out", out, "--quiet", *rows)
-        with open(out, newline="") as table:
-            return list(csv.DictReader(table))
+        return rows_of(out)
 
     def test_first_weights_are_of_data_that_mean_the_same(self):
         run = pathlib.Path(self.train(FRAUD, self.data)["run"])

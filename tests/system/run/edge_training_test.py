@@ -10,6 +10,7 @@ sys.path.insert(
     0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import runs
 from clusters import Cluster
+from imports import write_table
 from runs import merged, partitioned
 from support import graphmill, imported, np, program
 
@@ -26,12 +27,6 @@ LINKS = {
     "evaluate": {"batch_size": 200, "negatives": 20, "every": 4,
                  "metric": "mrr", "scores": True},
 }
-
-
-def write_table(path, header, columns):
-    lines = zip(*[map(str, column) for column in columns])
-    path.write_text(",".join(header) + "\n"
-                    + "".join(",".join(line) + "\n" for line in lines))
 
 
 def planted_links(folder, bound, rng):

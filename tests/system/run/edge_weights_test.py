@@ -48,9 +48,6 @@ class EdgeWeights(runs.Workplace):
                                      random_weights, names[:-1])
         cls.typed_parts = partitioned(cls.typed_weights, 2, "random")
 
-    def digest(self, definition, data, *flags):
-        return self.train(definition, data, *flags)["digest"]
-
     def test_weights_change_what_is_learnt(self):
         for kinds, data, bare in ((PLAIN, self.data, self.bare),
                                   (TYPED, self.typed_weights, self.typed)):

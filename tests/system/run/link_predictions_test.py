@@ -13,6 +13,7 @@ sys.path.insert(
 sys.path.insert(
     0, str(pathlib.Path(__file__).resolve().parents[3] / "examples"))
 import runs
+from imports import rows_of, write_table
 from numpy_models import Folder
 from runs import merged, partitioned
 from support import ROOT, graphmill, imported, np, program
@@ -29,13 +30,6 @@ DEFINITION = {
     "train": {"batch_size": 64, "epochs": 2},
     "evaluate": {"neighbours": "all", "batch_size": 64, "negatives": 5},
 }
-
-
-def write_table(path, header, columns):
-    with open(path, "w", newline="") as table:
-        lines = csv.writer(table)
-        lines.writerow(header)
-        lines.writerows(zip(*columns))
 
 
 def write_shop(folder, rng):
@@ -56,11 +50,6 @@ def write_shop(folder, rng):
     for name in ("buys", "views"):
         flags += ["--edges", f"user__{name}__item={folder / name}.csv"]
     return flags
-
-
-def rows_of(path):
-    with open(path, newline="") as table:
-        return list(csv.DictReader(table))
 
 
 class LinkPredictions(runs.Workplace):

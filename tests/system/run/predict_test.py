@@ -1,7 +1,6 @@
 """What `predict` gives: for all nodes or a list, layer by layer or in batches,
 as arrays or CSV, and on other data than those of the run."""
 
-import csv
 import json
 import pathlib
 import shutil
@@ -13,7 +12,7 @@ sys.path.insert(
     0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import runs
 from exactness_test import write_typed_set
-from imports import save, sixty_nodes
+from imports import rows_of, save, sixty_nodes
 from runs import imported_rmat, merged, partitioned, small_rmat
 from support import ROOT, graphmill, imported, np, program
 
@@ -28,11 +27,6 @@ DEFINITION = {
 
 def beside(out, what):
     return out.with_name(f"{out.stem}.{what}{out.suffix}")
-
-
-def rows_of(path):
-    with open(path, newline="") as table:
-        return list(csv.DictReader(table))
 
 
 class Predict(runs.Workplace):

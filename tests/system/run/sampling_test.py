@@ -44,11 +44,6 @@ class Sampling(runs.Workplace):
                  "--out", cls.typed)
         cls.typed_parts = partitioned(cls.typed, 2, "random")
 
-    def digest(self, definition, data, *flags):
-        done = graphmill(*self.arguments(definition, data)[1:], *flags)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        return json.loads(done.stdout.splitlines()[-1])["digest"]
-
     # -- the same bits
 
     def test_parts_and_trouble_and_disk(self):

@@ -1,13 +1,11 @@
 """Sampling by time: a planted lag that only the past tells, leaks that are not
 there, the same weights for any parts, daemons and kills, and ratings in order."""
 
-import csv
 import json
 import pathlib
 import random
 import re
 import shutil
-import signal
 import sys
 import unittest
 
@@ -15,6 +13,7 @@ sys.path.insert(
     0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import runs
 from clusters import Cluster
+from imports import rows_of, write_table
 from runs import merged, partitioned
 from support import graphmill, imported, np, program
 
@@ -42,12 +41,6 @@ LINKS = merged(LAG, {
     "decoder": {"kind": "dot"},
     "negatives": {"count": 2, "corrupt": "both"},
 })
-
-
-def write_table(path, header, columns):
-    lines = zip(*[map(str, column) for column in columns])
-    path.write_text(",".join(header) + "\n"
-                    + "".join(",".join(line) + "\n" for line in lines))
 
 
 def write_events(folder, rng, others_since=EVENTS):
@@ -141,8 +134,7 @@ class Times(runs.Workplace):
         out = self.top / "scores.csv"
         self.ask("predict", run, "--split", split, "--out", out, "--quiet",
                  *more)
-        with open(out, newline="") as table:
-            lines = list(csv.DictReader(table))
+        lines = rows_of(out)
         stem = {"validation": "val", "test": "test"}[split]
         times = np.load(self.links / f"tasks/link/{stem}.times.npy")
         self.assertEqual([(line["row"], line["time"]) for line in lines],
@@ -193,16 +185,14 @@ class Times(runs.Workplace):
             copy = self.changed(run, visible, "visible", visible)
             out, pairs = self.top / "top.csv", self.top / "pairs.csv"
             self.ask("predict", copy, "--top", "3", "--out", out, "--quiet")
-            with open(out, newline="") as table:
-                lines = list(csv.DictReader(table))
+            lines = rows_of(out)
             self.assertEqual(len(lines), 3 * USERS)
             write_table(pairs, ["source", "destination"],
                         [[line["source"] for line in lines],
                          [line["destination"] for line in lines]])
             self.ask("predict", copy, "--pairs", pairs, "--neighbours", "all",
                      "--out", out, "--quiet")
-            with open(out, newline="") as table:
-                scores = [float(line["score"]) for line in csv.DictReader(table)]
+            scores = [float(line["score"]) for line in rows_of(out)]
             np.testing.assert_allclose([float(line["score"]) for line in lines],
                                        scores, rtol=1e-4, atol=1e-5)
             told.append(scores)
@@ -235,8 +225,7 @@ class Times(runs.Workplace):
                     told = self.ask("predict", run, *rows, "--probabilities",
                                     "--logits", "--out", out, "--quiet", *more)
                     self.assertEqual(told["threshold"], threshold)
-                    with open(out, newline="") as table:
-                        lines = list(csv.DictReader(table))
+                    lines = rows_of(out)
                     odds = [float(line["logit_1"]) - float(line["logit_0"])
                             for line in lines]
                     np.testing.assert_allclose(

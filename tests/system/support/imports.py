@@ -1,5 +1,6 @@
 """What tests of imports share: where they work, and a small source."""
 
+import csv
 import json
 import pathlib
 import shutil
@@ -7,6 +8,19 @@ import tempfile
 import unittest
 
 from support import graphmill, imported, np, sorted_by_destination
+
+
+def write_table(path, header, columns):
+    with open(path, "w", newline="") as table:
+        lines = csv.writer(table, lineterminator="\n")
+        lines.writerow(header)
+        lines.writerows(zip(*columns))
+
+
+def rows_of(path):
+    """Of a table with a header: each as a dictionary of texts."""
+    with open(path, newline="") as table:
+        return list(csv.DictReader(table))
 
 
 class Workplace(unittest.TestCase):

@@ -106,6 +106,10 @@ class Workplace(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         return json.loads(done.stdout.splitlines()[-1])
 
+    def digest(self, definition, data, *flags):
+        """Of the weights that a run ends with."""
+        return self.train(definition, data, *flags)["digest"]
+
     def weights(self, summary):
         return read_safetensors(
             pathlib.Path(summary["run"]) / "weights.safetensors")
