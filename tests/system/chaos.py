@@ -23,10 +23,8 @@ coordinator that is started again 3 s, a stand-in 10 s. Ends with 1 if a plan
 failed, or if more than a fifth was not reached.
 """
 
-import argparse
 import collections
 import json
-import os
 import pathlib
 import random
 import sys
@@ -37,6 +35,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE / "support"))
 from runs import name_of, partitioned, small_rmat
 from supervised import RESTART_SECONDS, Supervised
+from support import ScriptOptions
 
 # Row: who is killed, and whether it is a cluster with replicas of the parts, and
 # with a stand-in for the coordinator.
@@ -355,17 +354,13 @@ def late(results):
 
 
 def main():
-    parser = argparse.ArgumentParser(
-        description=__doc__.split("\n\n")[0],
-        formatter_class=argparse.ArgumentDefaultsHelpFormatter)
-    parser.add_argument("binary", help="the built graphmill")
+    parser = ScriptOptions(__doc__)
     parser.add_argument("--plans", type=int, default=100)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--limit", type=float, default=60,
                         help="seconds for one run")
     parser.add_argument("--json", action="store_true")
     given = parser.parse_args()
-    os.environ["GRAPHMILL"] = str(pathlib.Path(given.binary).resolve())
     plans = make_plans(given.plans, given.seed)
 
     def tell(one):

@@ -14,9 +14,7 @@ too, by the records of its epochs. Ends with 1 if any figure has grown by --perc
 (1) more than in peace, or a run did not finish.
 """
 
-import argparse
 import json
-import os
 import pathlib
 import sys
 import tempfile
@@ -27,6 +25,7 @@ sys.path.insert(0, str(HERE))
 import chaos
 from runs import merged, name_of
 from supervised import Supervised
+from support import ScriptOptions
 
 FIRST_EPOCHS = 5
 # In which each daemon gives free memory back: seven steps of a quarter of a second
@@ -110,10 +109,7 @@ def growth(early, late):
 
 
 def main():
-    parser = argparse.ArgumentParser(
-        description=__doc__.split("\n")[0],
-        formatter_class=argparse.ArgumentDefaultsHelpFormatter)
-    parser.add_argument("binary", help="the built graphmill")
+    parser = ScriptOptions(__doc__)
     parser.add_argument("--epochs", type=int, default=50)
     parser.add_argument("--percent", type=float, default=1,
                         help="what a figure may grow by, beyond peace")
@@ -121,7 +117,6 @@ def main():
     if given.epochs < FIRST_EPOCHS + 2 * SEEN_EPOCHS:
         parser.error("--epochs must be at least "
                      f"{FIRST_EPOCHS + 2 * SEEN_EPOCHS}")
-    os.environ["GRAPHMILL"] = str(pathlib.Path(given.binary).resolve())
     with tempfile.TemporaryDirectory(prefix="graphmill-leaks-") as folder:
         top = pathlib.Path(folder)
         data = chaos.make_data(top)

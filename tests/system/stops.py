@@ -13,9 +13,7 @@ the end, or have ended by itself; and the cluster must have one daemon of the na
 the new one, which is ready. Ends with 1 if not.
 """
 
-import argparse
 import json
-import os
 import pathlib
 import sys
 import tempfile
@@ -27,6 +25,7 @@ sys.path.insert(0, str(HERE))
 import chaos
 from runs import merged, name_of
 from supervised import Supervised, is_stopped
+from support import ScriptOptions
 
 LIMIT_SECONDS = 120
 TARGET = "t1"
@@ -101,14 +100,10 @@ def stop(drill, seconds):
 
 
 def main():
-    parser = argparse.ArgumentParser(
-        description=__doc__.split("\n")[0],
-        formatter_class=argparse.ArgumentDefaultsHelpFormatter)
-    parser.add_argument("binary", help="the built graphmill")
+    parser = ScriptOptions(__doc__)
     parser.add_argument("--seconds", type=float, nargs="+",
                         default=[1, 10, 60])
     given = parser.parse_args()
-    os.environ["GRAPHMILL"] = str(pathlib.Path(given.binary).resolve())
     bad = 0
     with tempfile.TemporaryDirectory(prefix="graphmill-stops-") as folder:
         top = pathlib.Path(folder)

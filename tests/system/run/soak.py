@@ -23,7 +23,6 @@ cgroup of that size (root), pages of mapped files counted; ends with 1 if a proc
 was killed for want of memory.
 """
 
-import argparse
 import json
 import os
 import pathlib
@@ -135,10 +134,7 @@ def on_a_cluster(top, data, minutes, minute):
 
 
 def main():
-    parser = argparse.ArgumentParser(
-        description=__doc__.split("\n")[0],
-        formatter_class=argparse.ArgumentDefaultsHelpFormatter)
-    parser.add_argument("binary", help="the built graphmill")
+    parser = support.ScriptOptions(__doc__)
     parser.add_argument("--minutes", type=float, default=30)
     parser.add_argument("--cluster", action="store_true",
                         help="on two node daemons instead of in one process")
@@ -149,7 +145,6 @@ def main():
     given = parser.parse_args()
     # Whoever ends this early leaves no daemons behind.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    os.environ["GRAPHMILL"] = str(pathlib.Path(given.binary).resolve())
     minute = min(60, given.minutes * 60 / 4)
     with (tempfile.TemporaryDirectory(prefix="graphmill-soak-") as folder,
           limited(given.limit_mib) as group):

@@ -1,5 +1,6 @@
 """Runs the built program and reads dataset folders without its code."""
 
+import argparse
 import atexit
 import json
 import os
@@ -47,6 +48,21 @@ def program():
             sys.exit("usage: GRAPHMILL=path of graphmill, or as argument")
         os.environ["GRAPHMILL"] = str(pathlib.Path(sys.argv.pop(1)).resolve())
     return os.environ["GRAPHMILL"]
+
+
+class ScriptOptions(argparse.ArgumentParser):
+    """Options of a script that is no test, behind the graphmill that it tries."""
+
+    def __init__(self, doc):
+        super().__init__(
+            description=doc.split("\n\n")[0],
+            formatter_class=argparse.ArgumentDefaultsHelpFormatter)
+        self.add_argument("binary", help="the built graphmill")
+
+    def parse_args(self):
+        given = super().parse_args()
+        os.environ["GRAPHMILL"] = str(pathlib.Path(given.binary).resolve())
+        return given
 
 
 def within_obstacles(**settings):

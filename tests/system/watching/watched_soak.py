@@ -24,7 +24,6 @@ before a coordinator's death are gone; if a process was killed for want of memor
 the coordinator has held more than --most-mib (300).
 """
 
-import argparse
 import contextlib
 import http.client
 import json
@@ -43,6 +42,7 @@ from clusters import free_port
 from memory_group import limited
 from runs import SMALL, merged, name_of, partitioned, small_rmat
 from supervised import Supervised
+from support import ScriptOptions
 
 MIB = 1 << 20
 PAGES, ASKERS, HELD = 4, 3, 300
@@ -379,10 +379,7 @@ def soak(top, given):
 
 
 def main():
-    parser = argparse.ArgumentParser(
-        description=__doc__.split("\n")[0],
-        formatter_class=argparse.ArgumentDefaultsHelpFormatter)
-    parser.add_argument("binary", help="the built graphmill")
+    parser = ScriptOptions(__doc__)
     parser.add_argument("--minutes", type=float, default=15)
     parser.add_argument("--limit-mib", type=int, default=2500)
     parser.add_argument("--most-mib", type=int, default=300,
@@ -390,7 +387,6 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    os.environ["GRAPHMILL"] = str(pathlib.Path(given.binary).resolve())
     with (tempfile.TemporaryDirectory(prefix="graphmill-soak-") as folder,
           limited(given.limit_mib) as group):
         wrong = []
