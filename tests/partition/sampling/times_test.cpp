@@ -507,7 +507,7 @@ CATCH_TEST_CASE("sampling by one time is sampling the graph of that time",
 CATCH_TEST_CASE("no message of a tree is of its time or later, in any hop",
                 "[partition][sampling][times]") {
   std::size_t edges = 0;
-  for (std::uint64_t seed = 0; seed < 10'000; ++seed) {
+  for (std::uint64_t seed = 0; seed < 3000; ++seed) {
     CATCH_INFO("seed " << seed);
     random_stream draws{stream_key(seed, purpose::test, 0, 0), 8};
     auto graph = random_graph(seed, {16, 7});
@@ -545,7 +545,7 @@ CATCH_TEST_CASE("no message of a tree is of its time or later, in any hop",
       CATCH_REQUIRE(std::ssize(expected.edge_types[e].sources)
                     <= bound.edges[e]);
   }
-  CATCH_CHECK(edges > 100'000);
+  CATCH_CHECK(edges > 30'000);
 }
 
 CATCH_TEST_CASE("a tree does not depend on the others of its batch",

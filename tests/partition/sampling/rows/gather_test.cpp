@@ -74,37 +74,42 @@ CATCH_TEST_CASE("a row that is not finite is named", "[partition][gather]") {
   for (const auto& [width, node] : {std::pair{std::int64_t{3}, 4321},
                                     {256, 4321},
                                     {100, 4321},
-                                    {100, 4322}})
+                                    {100, 4322}}) {
+    const auto graph = whole(featured_graph(width, random));
+    const auto& part = *graph.shards[0];
+    const std::span features{
+      reinterpret_cast<const float*>(part.nodes(0).features),
+      static_cast<std::size_t>(count * width)};
+    std::vector<node_id> ids(count);
+    std::iota(ids.begin(), ids.end(), 0);
+    std::vector<float> out(features.size());
     for (const auto bad :
          {limits::quiet_NaN(), limits::infinity(), -limits::infinity()})
       for (const std::int64_t column :
            {std::int64_t{0}, width / 2, width - 1}) {
         CATCH_INFO("width " << width << ", node " << node << ", column "
                             << column << ", " << bad);
-        auto graph = featured_graph(width, random);
-        graph.nodes[0].features[node * width + column] = bad;
-        const auto parts = whole(graph);
-        std::vector<node_id> ids(count);
-        std::iota(ids.begin(), ids.end(), 0);
-        std::vector<float> out(static_cast<std::size_t>(count * width));
+        const auto at = static_cast<std::size_t>(node * width + column);
+        const auto low = static_cast<std::size_t>(width + column);
+        const std::pair fine{features[at], features[low]};
+        damage(features, at, bad);
         const auto problem =
-          error_of(gather_features(*parts.shards[0], 0, ids, {}, out.data()));
+          error_of(gather_features(part, 0, ids, {}, out.data()));
         CATCH_CHECK(problem.code == ec::invalid_data);
         CATCH_CHECK(
           problem.message
           == "the features of node " + std::to_string(node)
                + " of type node are not all finite numbers; `graphmill "
                  "inspect` says where");
-        value_of(
-          gather_features(*parts.shards[0], 0,
-                          std::span{ids}.first(static_cast<std::size_t>(node)),
-                          {}, out.data()));
+        value_of(gather_features(
+          part, 0, std::span{ids}.first(static_cast<std::size_t>(node)), {},
+          out.data()));
         // The largest and the smallest numbers are numbers.
-        auto fine = featured_graph(width, random);
-        fine.nodes[0].features[node * width + column] =
-          std::copysign(limits::max(), bad);
-        fine.nodes[0].features[1 * width + column] = limits::denorm_min();
-        const auto good = whole(fine);
-        value_of(gather_features(*good.shards[0], 0, ids, {}, out.data()));
+        damage(features, at, std::copysign(limits::max(), bad));
+        damage(features, low, limits::denorm_min());
+        value_of(gather_features(part, 0, ids, {}, out.data()));
+        damage(features, at, fine.first);
+        damage(features, low, fine.second);
       }
+  }
 }
