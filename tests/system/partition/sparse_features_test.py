@@ -178,22 +178,19 @@ class SparseFeatures(runs.Workplace):
                     merged(DEFINITION, {"model": {"kind": kind}}))
 
     def check_predictions(self, definition):
-        logits = {}
-        for data in (self.sparse, self.parts):
-            run = self.train(definition, data)["run"]
-            out = pathlib.Path(run) / f"{data.name}.npy"
+        run = self.train(definition, self.sparse)["run"]
+        whole = pathlib.Path(run) / "whole.npy"
+        parts = pathlib.Path(run) / "parts.npy"
+        for data, out in ((self.sparse, whole), (self.parts, parts)):
             self.ask("predict", run, "--data", data, "--all", "--logits",
                      "--out", out, "--quiet")
-            logits[data.name] = np.load(out.with_suffix(".logits.npy"))
-            np.testing.assert_array_equal(logits[data.name],
-                                          logits[self.sparse.name])
-            if data != self.sparse:
-                continue
-            done = subprocess.run(
-                [sys.executable, "-B", ROOT / "examples/read_weights.py", run,
-                 "--compare", out.with_suffix(".logits.npy")], text=True,
-                capture_output=True, timeout=runs.PATIENCE_SECONDS)
-            self.assertEqual(done.returncode, 0, done.stderr)
+        np.testing.assert_array_equal(
+            *(np.load(out.with_suffix(".logits.npy")) for out in (whole, parts)))
+        done = subprocess.run(
+            [sys.executable, "-B", ROOT / "examples/read_weights.py", run,
+             "--compare", whole.with_suffix(".logits.npy")], text=True,
+            capture_output=True, timeout=runs.PATIENCE_SECONDS)
+        self.assertEqual(done.returncode, 0, done.stderr)
 
     def test_a_cluster(self):
         with Cluster(self.top / "cluster", self.parts,

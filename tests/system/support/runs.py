@@ -81,6 +81,7 @@ class Workplace(unittest.TestCase):
         cls.top = pathlib.Path(tempfile.mkdtemp(prefix="graphmill-"))
         cls.addClassCleanup(shutil.rmtree, cls.top, ignore_errors=True)
         cls.runs = cls.top / "runs"
+        cls.digests = {}
 
     @property
     def own_name(self):
@@ -107,8 +108,13 @@ class Workplace(unittest.TestCase):
         return json.loads(done.stdout.splitlines()[-1])
 
     def digest(self, definition, data, *flags):
-        """Of the weights that a run ends with."""
-        return self.train(definition, data, *flags)["digest"]
+        """Of the weights that such a run ends with; tests of a class that ask for
+        it again share the run."""
+        key = json.dumps([definition, *map(str, (data, *flags))],
+                         sort_keys=True)
+        if key not in self.digests:
+            self.digests[key] = self.train(definition, data, *flags)["digest"]
+        return self.digests[key]
 
     def weights(self, summary):
         return read_safetensors(
