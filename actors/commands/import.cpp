@@ -280,86 +280,68 @@ struct csv_flags {
 };
 
 /// An option that may come several times, each time one column.
-void add_column(CLI::App& app, const char* flag, const char* help,
-                csv_role role, csv_import_options& options) {
-  app
-    .add_option_function<std::vector<std::string>>(
-      flag,
-      [role, &options](const std::vector<std::string>& columns) {
-        for (const auto& column : columns)
-          options.choices.push_back({role, column});
-      },
-      help)
-    ->type_name("[TABLE=]COLUMN");
-}
+struct column_flag {
+  const char* flag;
+  csv_role role;
+  const char* help;
+  bool of_task = false; ///< It may name one of several tasks.
+};
 
-/// The same of a column of a task.
-void add_task_column(CLI::App& app, const char* flag, const char* help,
-                     csv_role role, csv_import_options& options) {
-  add_column(app, flag, help, role, options);
-  app.get_option(flag)->type_name("[TASK=][TABLE=]COLUMN");
-}
+constexpr column_flag column_flags[]{
+  {"--source", csv_role::source, "Sources of edges"},
+  {"--destination", csv_role::destination, "Destinations of edges"},
+  {"--relation", csv_role::relation,
+   "Relations of edges: each value becomes an edge type"},
+  {"--weight", csv_role::weight,
+   "Weights of edges, not negative; default: weight, weights or edge_weight"},
+  {"--edge-time", csv_role::edge_time,
+   "Times of edges, ISO 8601 or numbers, for sampler.time"},
+  {"--node-time", csv_role::node_time,
+   "Times of nodes, before which they do not exist, for sampler.time"},
+  {"--id", csv_role::id, "Ids of nodes; default: id"},
+  {"--label", csv_role::label, "Labels of nodes; default: label"},
+  {"--split-column", csv_role::split,
+   "train, val, test or nothing for each node; default: split"},
+  {"--label-set", csv_role::label_set,
+   "Other labels of nodes: a label set with the name of the column; default: "
+   "label.<set>"},
+  {"--split-set", csv_role::split_set,
+   "The split of a label set, or another split of the labels; default: "
+   "split.<set>"},
+  {"--train-mask", csv_role::train_mask,
+   "1 or true for each training node, instead of a split column"},
+  {"--val-mask", csv_role::val_mask, "The same of validation nodes"},
+  {"--test-mask", csv_role::test_mask, "The same of test nodes"},
+  {"--time", csv_role::time, "Times of nodes, for --split with --by time"},
+  {"--task-label", csv_role::task_label, "Labels of edges, for --task-kind",
+   true},
+  {"--task-split", csv_role::task_split,
+   "train, val, test or nothing for each edge of the task", true},
+  {"--task-time", csv_role::task_time,
+   "Times of edges, for --split-edges with --by time", true},
+  {"--task-weight", csv_role::task_weight, "How much edges of the task count",
+   true},
+  {"--task-negatives", csv_role::task_negatives,
+   "Ids of wrong destinations, with blanks or '|' between them, as many for "
+   "each edge of a split",
+   true},
+  {"--feature", csv_role::feature,
+   "A feature of edges; or of nodes, although its name looks like a label or "
+   "split"},
+};
 
 void add_columns(CLI::App& app, csv_import_options& options) {
-  add_column(app, "--source", "Sources of edges", csv_role::source, options);
-  add_column(app, "--destination", "Destinations of edges",
-             csv_role::destination, options);
-  add_column(app, "--relation",
-             "Relations of edges: each value becomes an edge type",
-             csv_role::relation, options);
-  add_column(app, "--weight",
-             "Weights of edges, not negative; default: weight, weights or "
-             "edge_weight",
-             csv_role::weight, options);
-  add_column(app, "--edge-time",
-             "Times of edges, ISO 8601 or numbers, for sampler.time",
-             csv_role::edge_time, options);
-  add_column(app, "--node-time",
-             "Times of nodes, before which they do not exist, for sampler.time",
-             csv_role::node_time, options);
+  for (const auto& one : column_flags)
+    app
+      .add_option_function<std::vector<std::string>>(
+        one.flag,
+        [role = one.role, &options](const std::vector<std::string>& columns) {
+          for (const auto& column : columns)
+            options.choices.push_back({role, column});
+        },
+        one.help)
+      ->type_name(one.of_task ? "[TASK=][TABLE=]COLUMN" : "[TABLE=]COLUMN");
   add_time_unit(app, options.times);
-  add_column(app, "--id", "Ids of nodes; default: id", csv_role::id, options);
-  add_column(app, "--label", "Labels of nodes; default: label", csv_role::label,
-             options);
-  add_column(app, "--split-column",
-             "train, val, test or nothing for each node; default: split",
-             csv_role::split, options);
-  add_column(app, "--label-set",
-             "Other labels of nodes: a label set with the name of the column; "
-             "default: label.<set>",
-             csv_role::label_set, options);
-  add_column(app, "--split-set",
-             "The split of a label set, or another split of the labels; "
-             "default: split.<set>",
-             csv_role::split_set, options);
-  add_column(app, "--train-mask",
-             "1 or true for each training node, instead of a split column",
-             csv_role::train_mask, options);
-  add_column(app, "--val-mask", "The same of validation nodes",
-             csv_role::val_mask, options);
-  add_column(app, "--test-mask", "The same of test nodes", csv_role::test_mask,
-             options);
-  add_column(app, "--time", "Times of nodes, for --split with --by time",
-             csv_role::time, options);
-  add_task_column(app, "--task-label", "Labels of edges, for --task-kind",
-                  csv_role::task_label, options);
-  add_task_column(app, "--task-split",
-                  "train, val, test or nothing for each edge of the task",
-                  csv_role::task_split, options);
-  add_task_column(app, "--task-time",
-                  "Times of edges, for --split-edges with --by time",
-                  csv_role::task_time, options);
-  add_task_column(app, "--task-weight", "How much edges of the task count",
-                  csv_role::task_weight, options);
-  add_task_column(app, "--task-negatives",
-                  "Ids of wrong destinations, with blanks or '|' between them, "
-                  "as many for each edge of a split",
-                  csv_role::task_negatives, options);
-  add_column(
-    app, "--feature",
-    "A feature of edges; or of nodes, although its name looks like a label or "
-    "split",
-    csv_role::feature, options);
   app
     .add_option("--ignore", options.ignore,
                 "A column to leave out, or '*' for all columns without an "
@@ -593,34 +575,23 @@ void add_rmat(command_line& cli, CLI::App& parent) {
              "planted in features and neighbourhoods",
              options, import_rmat,
              [] { return result<std::vector<std::filesystem::path>>{}; });
-  app->add_option("--scale", options->scale, "2^SCALE nodes, 1 to 30")
-    ->capture_default_str();
-  app->add_option("--edges", options->edges, "Number of edges; 0: 24 per node")
-    ->capture_default_str();
+  const auto add = [app](const char* flag, auto& to, const char* help) {
+    app->add_option(flag, to, help)->capture_default_str();
+  };
+  add("--scale", options->scale, "2^SCALE nodes, 1 to 30");
+  add("--edges", options->edges, "Number of edges; 0: 24 per node");
   app->add_flag("--weights", options->weights,
                 "Draw a weight above 0 and up to 2 for each edge");
-  app
-    ->add_option("-a", options->a,
-                 "Probability of the quadrant low source, low destination")
-    ->capture_default_str();
-  app->add_option("-b", options->b, "Low source, high destination")
-    ->capture_default_str();
-  app->add_option("-c", options->c, "High source, low destination")
-    ->capture_default_str();
-  app->add_option("--features", options->feature_width, "Features per node")
-    ->capture_default_str();
-  app->add_option("--classes", options->class_count, "Number of classes")
-    ->capture_default_str();
-  app->add_option("--seed", options->seed, "Random seed")
-    ->capture_default_str();
-  app->add_option("--train", options->fractions[0], "Share of training nodes")
-    ->capture_default_str();
-  app
-    ->add_option("--validation", options->fractions[1],
-                 "Share of validation nodes")
-    ->capture_default_str();
-  app->add_option("--test", options->fractions[2], "Share of test nodes")
-    ->capture_default_str();
+  add("-a", options->a,
+      "Probability of the quadrant low source, low destination");
+  add("-b", options->b, "Low source, high destination");
+  add("-c", options->c, "High source, low destination");
+  add("--features", options->feature_width, "Features per node");
+  add("--classes", options->class_count, "Number of classes");
+  add("--seed", options->seed, "Random seed");
+  add("--train", options->fractions[0], "Share of training nodes");
+  add("--validation", options->fractions[1], "Share of validation nodes");
+  add("--test", options->fractions[2], "Share of test nodes");
 }
 
 } // namespace
