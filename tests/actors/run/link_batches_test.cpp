@@ -5,6 +5,7 @@
 #include "partition/partitioners/partition_dataset.hpp"
 #include "partition/writing/dataset_writer.hpp"
 #include "pipelines/planning/run_plan.hpp"
+#include "tests/partition/shop.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/patience.hpp"
 #include "tests/support/result.hpp"
@@ -30,25 +31,10 @@ namespace {
 namespace fs = std::filesystem;
 using id_list = std::vector<std::int64_t>;
 
-/// Users who buy items and know users, with a task of links over both edge
-/// types, and one with classes. No two edges of a type join the same nodes.
+/// No two edges of a type join the same nodes.
 void write_shop(const fs::path& folder) {
   fs::create_directory(folder);
-  dataset_info info;
-  info.name = "shop";
-  info.node_types = {{.name = "user", .count = 40},
-                     {.name = "item", .count = 25}};
-  info.edge_types = {{.source = 0, .name = "buys", .destination = 1},
-                     {.source = 1, .name = "rev_buys", .destination = 0},
-                     {.source = 0, .name = "knows", .destination = 0}};
-  info.tasks = {{.name = "links",
-                 .edge_types = {0, 2},
-                 .reverse_types = {edge_type_id{1}, edge_type_id{2}}},
-                {.name = "stars",
-                 .kind = edge_task_kind::edge_class,
-                 .edge_types = {0},
-                 .reverse_types = {edge_type_id{1}},
-                 .class_count = 3}};
+  const auto info = shop_with_tasks(40, 25);
   auto writer = value_of(dataset_writer::create(folder, info, {}));
   random_stream draws{7, 0};
   id_list stars;

@@ -5,6 +5,7 @@
 #include "partition/dataset/verification/verification.hpp"
 #include "partition/partitioners/partition_dataset.hpp"
 #include "partition/writing/dataset_writer.hpp"
+#include "tests/partition/shop.hpp"
 #include "tests/support/result.hpp"
 #include "tests/support/temp_folder.hpp"
 
@@ -26,25 +27,9 @@ std::vector<T> elements_in(const npy_array& array) {
   return {values.begin(), values.end()};
 }
 
-/// Users who buy items and know users, with a task over both edge types and one
-/// with classes.
 dataset write_tasks(const fs::path& folder, std::uint64_t seed) {
   fs::create_directory(folder);
-  dataset_info info;
-  info.name = "shop";
-  info.node_types = {{.name = "user", .count = 50},
-                     {.name = "item", .count = 30}};
-  info.edge_types = {{.source = 0, .name = "buys", .destination = 1},
-                     {.source = 1, .name = "rev_buys", .destination = 0},
-                     {.source = 0, .name = "knows", .destination = 0}};
-  info.tasks = {{.name = "links",
-                 .edge_types = {0, 2},
-                 .reverse_types = {edge_type_id{1}, edge_type_id{2}}},
-                {.name = "stars",
-                 .kind = edge_task_kind::edge_class,
-                 .edge_types = {0},
-                 .reverse_types = {edge_type_id{1}},
-                 .class_count = 3}};
+  const auto info = shop_with_tasks(50, 30);
   auto writer = value_of(dataset_writer::create(folder, info, {}));
   random_stream draws{seed, 0};
   const auto draw = [&draws](std::int64_t below) {
