@@ -91,12 +91,14 @@ constexpr std::size_t least_filter_bits = 12; ///< As a power of 2.
 constexpr float slack = 1 - 0x1p-16F;
 
 /// What a weight is multiplied with in `draw_weighted`: keys above that of the
-/// limit are in excess of it.
+/// limit are in excess of it. Infinite where a float has no such number, or
+/// rounds it by more than `slack`, as limits of weights beyond 10^34 are.
 float float_limit(std::uint64_t limit) {
   constexpr double per_one = 0x1p+57 * 1.44269504; // Rounded down.
   const auto share = std::bit_cast<double>(limit) / per_one;
-  return share < 1e+38 ? static_cast<float>(share)
-                       : std::numeric_limits<float>::infinity();
+  return share > 1e-37 && share < 1e+38
+           ? static_cast<float>(share)
+           : std::numeric_limits<float>::infinity();
 }
 
 /// Which edges of a group may have small keys: of edge 2 l, bit l of the first.

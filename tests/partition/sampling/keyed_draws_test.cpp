@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <ctime>
+#include <limits>
 #include <map>
 #include <numeric>
 #include <set>
@@ -163,6 +164,60 @@ CATCH_TEST_CASE("the edges with the smallest keys are drawn",
     CATCH_CHECK(by_weight(weights, count, seed) == smallest(by_weights, count));
     CATCH_CHECK(by_source(sources, count, seed) == smallest(by_sources, count));
   }
+}
+
+CATCH_TEST_CASE("weights of any size are drawn by their keys",
+                "[partition][keyed_draws]") {
+  constexpr auto largest = std::numeric_limits<float>::max();
+  constexpr auto least = std::numeric_limits<float>::denorm_min();
+  const std::vector<std::vector<float>> kinds{
+    {largest},        {largest, largest / 3},
+    {least},          {least, 3e-42F},
+    {largest, least}, {0, largest, 1, 1e-38F, least},
+    {1e+34F, 1e+35F}, {1e-30F, 0}};
+  for (const auto& kind : kinds)
+    for (std::uint64_t key = 0; key < 12; ++key) {
+      CATCH_INFO("kind " << &kind - kinds.data() << ", key " << key);
+      random_stream draws{mix64(key), 3};
+      // Of a long list the smallest keys are small.
+      std::vector<float> weights(20'000);
+      for (auto& weight : weights)
+        weight = kind[draws.below(static_cast<std::uint32_t>(kind.size()))];
+      std::vector<std::pair<double, std::uint32_t>> keys;
+      random_stream own{key, 5, 1};
+      for (const auto weight : weights) {
+        const auto high = own.next();
+        const auto log = static_cast<double>(
+          minus_log2(std::uint64_t{high} << 32 | own.next()));
+        keys.emplace_back(weight > 0 ? log / weight : log * 0x1p+300,
+                          static_cast<std::uint32_t>(keys.size()));
+      }
+      std::sort(keys.begin(), keys.end());
+      for (const std::size_t count : {1U, 2U, 5U, 40U}) {
+        positions expected;
+        for (std::size_t i = 0; i < count; ++i)
+          expected.push_back(keys[i].second);
+        std::sort(expected.begin(), expected.end());
+        CATCH_CHECK(by_weight(weights, count, key) == expected);
+      }
+    }
+}
+
+CATCH_TEST_CASE("limits of huge weights are not rounded as small floats are",
+                "[partition][keyed_draws]") {
+  constexpr std::uint64_t key = 215; // One of many where they would be.
+  const std::vector<float> weights(400'000, std::numeric_limits<float>::max());
+  // Of equal weights, the edge with the largest number has the smallest key.
+  random_stream own{key, 5, 1};
+  std::uint64_t largest = 0;
+  std::uint32_t expected = 0;
+  for (std::uint32_t j = 0; j < weights.size(); ++j) {
+    const auto high = own.next();
+    const auto number = std::uint64_t{high} << 32 | own.next();
+    expected = number > largest ? j : expected;
+    largest = std::max(largest, number);
+  }
+  CATCH_CHECK(by_weight(weights, 1, key) == positions{expected});
 }
 
 CATCH_TEST_CASE("edges without weight are drawn after all others",
