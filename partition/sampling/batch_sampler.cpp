@@ -485,9 +485,11 @@ void batch_sampler::impl::ask_lists(edge_type_id type, draw_rule rule,
                                     const node_subset* among) {
   const auto proposes =
     scheme.method == sampling_method::hgt && at == stage::finding;
-  round.ask({static_cast<std::size_t>(type), type, rule, hop + 1,
-             proposes || reports_ids(), reports_weights(type),
-             reports_places(type), reports_ages(type), among},
+  // Behind the last hop, lists are taken as they are, whatever the hop is.
+  round.ask({static_cast<std::size_t>(type), type, rule,
+             std::min(hop + 1, max_hops), proposes || reports_ids(),
+             reports_weights(type), reports_places(type), reports_ages(type),
+             among},
             frontiers[destination_of(type)].dealt, shortened_lists(type),
             exclusions.empty() ? nullptr : &exclusions[type].edges);
 }

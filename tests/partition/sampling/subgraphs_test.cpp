@@ -1,5 +1,6 @@
 #include "partition/dataset/meaning/opposite_type.hpp"
 #include "partition/disk/disk_sampling.hpp"
+#include "partition/sampling/draws.hpp"
 #include "partition/sampling/id_table.hpp"
 #include "tests/partition/sampling/support.hpp"
 
@@ -131,6 +132,16 @@ CATCH_TEST_CASE("an induced batch has all edges among its nodes",
     check_cuts(graph, scheme, seed, draws, batch);
   }
   CATCH_CHECK(more > 100);
+}
+
+CATCH_TEST_CASE("an induced batch may have as many hops as any",
+                "[partition][sampling][subgraphs]") {
+  const auto graph = whole(cycle(6));
+  auto scheme = scheme_of(cycle(6), std::vector<std::int32_t>(max_hops, -1));
+  scheme.subgraph = subgraph_kind::induced;
+  const auto batch = sample_plain(graph, scheme, 5, std::array<node_id, 1>{2});
+  CATCH_CHECK(batch.nodes[0].size() == 6);
+  CATCH_CHECK(batch.edge_types[0].sources.size() == 12);
 }
 
 CATCH_TEST_CASE("an induced batch has none of the edges that it is without",

@@ -244,6 +244,45 @@ CATCH_TEST_CASE("edges count before the time of a seed",
   CATCH_CHECK(seen_by({40, false, false, 15, -1, {0, 3}}) == ids{});
 }
 
+CATCH_TEST_CASE("windows count the ticks to each of the edges, however far",
+                "[partition][sampling][times]") {
+  constexpr auto least = INT64_MIN;
+  constexpr auto largest = INT64_MAX;
+  __extension__ using wide_number = __int128;
+  for (std::uint64_t seed = 0; seed < 2000; ++seed) {
+    CATCH_INFO("seed " << seed);
+    random_stream draws{stream_key(seed, purpose::split, 0, 0), 41};
+    const auto time = [&draws]() -> std::int64_t {
+      const auto near = static_cast<std::int64_t>(draws.below(5));
+      return std::array{near, near - 2, least + near,
+                        largest - near}[draws.below(4)];
+    };
+    std::vector<std::int64_t> times(draws.below(9)); // Many of them are equal.
+    for (auto& one : times)
+      one = time();
+    std::sort(times.begin(), times.end());
+    const std::array until{time()};
+    const std::array windows{std::int64_t{0}, std::int64_t{1}, std::int64_t{2},
+                             std::int64_t{5}, largest - 1,     largest};
+    time_limits limits;
+    limits.until = until;
+    limits.inclusive = draws.below(2) == 1;
+    limits.window = windows[draws.below(6)];
+    std::vector<std::int64_t> expected;
+    for (const auto one : times) {
+      const auto age = wide_number{until[0]} - one;
+      if (age >= (limits.inclusive ? 0 : 1)
+          && (limits.window == 0 || age <= limits.window))
+        expected.push_back(one);
+    }
+    const auto [first, last] = limits.of(times, 0);
+    CATCH_REQUIRE(first <= last);
+    CATCH_CHECK(std::vector(times.begin() + static_cast<std::ptrdiff_t>(first),
+                            times.begin() + static_cast<std::ptrdiff_t>(last))
+                == expected);
+  }
+}
+
 CATCH_TEST_CASE("edges report their ages", "[partition][sampling][times]") {
   const auto graph = whole(six_edges());
   const std::vector<node_id> nodes{0, 1};
