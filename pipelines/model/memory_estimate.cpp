@@ -8,6 +8,7 @@
 #include "pipelines/kernels/edge_relu.hpp"
 #include "pipelines/kernels/model_layout.hpp"
 #include "pipelines/kernels/optimizer.hpp"
+#include "pipelines/model/passes/node_ranking.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -145,6 +146,31 @@ private:
             double(wrong.joint_destinations + wrong.joint_sources)};
   }
 
+  /// Lists of nodes that are no candidates, where all nodes are ranked.
+  double of_ranking(const dataset_info& chosen, phase which,
+                    double rows) const {
+    const auto& task = *chosen_task(chosen);
+    const auto all = numbers_of(def_, chosen, task, which).all;
+    std::int64_t candidates = 0;
+    for (const auto type : task.edge_types) {
+      const auto& ends = chosen.edge_types[static_cast<std::size_t>(type)];
+      if (all[0])
+        candidates = std::max(candidates, count_of(ends.destination));
+      if (all[1])
+        candidates = std::max(candidates, count_of(ends.source));
+    }
+    if (candidates == 0)
+      return 0;
+    const auto threads =
+      def_.trainer.threads == 0 ? 16 : double(def_.trainer.threads);
+    return threads / sizeof(float)
+           * double(ranked_list_bytes(std::int64_t(rows), candidates));
+  }
+
+  std::int64_t count_of(node_type_id type) const {
+    return info_.node_types[static_cast<std::size_t>(type)].count;
+  }
+
   /// The stack of outputs with its gradient; queries and logits, with theirs;
   /// and lists of candidates, by row and by node. Of an evaluation only logits
   /// and candidates.
@@ -168,7 +194,8 @@ private:
                                   most_measured_seeds(def_, target));
       measured_rows = std::max(measured_rows, slots.rows);
       evaluation =
-        std::max(evaluation, 2 * slots.rows * width + of_slots(slots, 3));
+        std::max(evaluation, 2 * slots.rows * width + of_slots(slots, 3)
+                               + of_ranking(chosen, which, slots.rows));
     }
     double stack = 0;
     for (const auto type : layout_.outputs)

@@ -19,9 +19,12 @@ constexpr std::int64_t block_nodes = 512;
 
 /// A node that is no candidate of a row.
 struct left_out {
-  std::int64_t place = 0; ///< In the list of candidates.
-  bool grouped = false;   ///< Another link of the row's group.
+  local_id place = 0;   ///< In the list of candidates.
+  bool grouped = false; ///< Another link of the row's group.
 };
+
+/// Of all rows that a thread ranks together, unless one has more: 16 MiB.
+constexpr std::size_t most_left_out = std::size_t{1} << 21;
 
 /// What a row has met so far.
 struct ranked_row {
@@ -44,9 +47,9 @@ public:
       task_.team->for_pieces(
         std::ssize(list.rows), block_rows,
         [&](std::int64_t, std::int64_t begin, std::int64_t end) {
-          meet(list, std::span{list.rows}.subspan(
-                       static_cast<std::size_t>(begin),
-                       static_cast<std::size_t>(end - begin)));
+          meet_some(list, std::span{list.rows}.subspan(
+                            static_cast<std::size_t>(begin),
+                            static_cast<std::size_t>(end - begin)));
         });
     }
     return results();
@@ -78,18 +81,25 @@ private:
     add_loss_terms(task_.loss, edge, scores, count, found, row.loss);
   }
 
+  std::span<const node_id> known_of(const link_rows::full_list& list,
+                                    std::size_t row) const {
+    if (full_.known.empty())
+      return {};
+    return full_.known[2 * row + (list.sources ? 1 : 0)];
+  }
+
   /// Ascending.
   std::vector<left_out> left_out_of(const link_rows::full_list& list,
                                     std::size_t row) const {
     const auto end = list.sources ? 1U : 0U;
     const auto own = task_.batch->locals[row * task_.batch->columns + 1 - end];
-    std::span<const node_id> known;
-    if (!full_.known.empty())
-      known = full_.known[2 * row + end];
+    const auto known = known_of(list, row);
     std::span<const node_id> group;
     if (end == 0 && !full_.groups.empty())
       group = full_.groups[row];
-    std::vector<left_out> out{{own, false}};
+    std::vector<left_out> out;
+    out.reserve(known.size() + 1);
+    out.push_back({own, false});
     auto other = group.begin();
     for (const auto node : known) {
       other = std::lower_bound(other, group.end(), node);
@@ -101,6 +111,19 @@ private:
       return a.place < b.place;
     });
     return out;
+  }
+
+  /// Has rows meet all candidates of a list, in as many goes as it takes.
+  void meet_some(const link_rows::full_list& list,
+                 std::span<const std::int32_t> rows) {
+    std::vector<std::size_t> known;
+    for (const auto row : rows)
+      known.push_back(known_of(list, static_cast<std::size_t>(row)).size());
+    for (std::size_t from = 0; from < rows.size();) {
+      const auto count = ranked_together(std::span{known}.subspan(from));
+      meet(list, rows.subspan(from, count));
+      from += count;
+    }
   }
 
   /// All candidates of some rows of a list.
@@ -179,6 +202,26 @@ private:
 
 link_ranks rank_among_all(const node_ranking& task) {
   return ranking{task}.run();
+}
+
+std::size_t ranked_together(std::span<const std::size_t> known) {
+  std::size_t count = 0;
+  std::size_t entries = 0;
+  for (; count < known.size(); ++count) {
+    entries += known[count] + 1; // And the row's own node.
+    if (count > 0 && entries > most_left_out)
+      break;
+  }
+  return count;
+}
+
+std::uint64_t ranked_list_bytes(std::int64_t rows, std::int64_t candidates) {
+  const auto of_row = std::uint64_t(candidates) + 1;
+  const auto together =
+    std::uint64_t(std::clamp<std::int64_t>(rows, 0, block_rows));
+  return sizeof(left_out)
+         * std::min(together * of_row,
+                    std::max<std::uint64_t>(most_left_out, of_row));
 }
 
 } // namespace graphmill

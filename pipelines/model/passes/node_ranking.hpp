@@ -8,7 +8,10 @@
 #include "pipelines/kernels/thread_team.hpp"
 #include "pipelines/model/passes/edge_scorer.hpp"
 
+#include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <span>
 
 namespace graphmill {
 
@@ -28,5 +31,14 @@ struct node_ranking {
 /// numbers of rows and nodes are. Results are the same for any number of
 /// threads, and do not depend on which rows are ranked together.
 link_ranks rank_among_all(const node_ranking& task);
+
+/// How many of some rows a thread ranks together: as many as the lists of nodes
+/// that are no candidates of them have room for, and one at the least.
+/// @param known Known links at the ranked end of each row; not empty.
+std::size_t ranked_together(std::span<const std::size_t> known);
+
+/// Bytes of these lists in a thread, at the most. A hub has millions of known
+/// links. @param rows That are ranked. @param candidates Of a row.
+std::uint64_t ranked_list_bytes(std::int64_t rows, std::int64_t candidates);
 
 } // namespace graphmill

@@ -1,5 +1,6 @@
 #include "pipelines/kernels/links/link_rows.hpp"
 #include "pipelines/kernels/model_layout.hpp"
+#include "pipelines/model/passes/node_ranking.hpp"
 #include "tests/pipelines/model/numeric_gradients.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/result.hpp"
@@ -835,6 +836,27 @@ CATCH_TEST_CASE("full ranking gives the same bits for any threads and division "
   }
   for (const auto& one : want->destination_ranks)
     CATCH_CHECK(ranks[{one.relation, one.doubled}] == one.count);
+}
+
+CATCH_TEST_CASE("rows of hubs are ranked a few at a time", "[links][ranking]") {
+  constexpr std::int64_t millions = 10'000'000;
+  // Rows with so many known links each.
+  const auto together = [](std::size_t rows, std::size_t known) {
+    return ranked_together(std::vector(rows, known));
+  };
+  CATCH_CHECK(together(128, 0) == 128);
+  CATCH_CHECK(together(128, 16'000) == 128);
+  CATCH_CHECK(together(128, 100'000) == 20);
+  CATCH_CHECK(together(128, std::size_t{millions}) == 1);
+  CATCH_CHECK(ranked_together(std::array{std::size_t{3}, std::size_t{millions},
+                                         std::size_t{3}})
+              == 1);
+  for (const std::size_t known : {1U, 50U, 20'000U, 700'000U, 10'000'000U})
+    for (const std::size_t rows : {1U, 7U, 128U})
+      CATCH_CHECK(8 * together(rows, known) * (known + 1) <= ranked_list_bytes(
+                    std::int64_t(rows), std::int64_t(known)));
+  CATCH_CHECK(ranked_list_bytes(1000, millions) == 8 * (millions + 1));
+  CATCH_CHECK(ranked_list_bytes(1000, 10) == 8 * 128 * 11);
 }
 
 CATCH_TEST_CASE("all nodes with the output of the true one tie with it",

@@ -3,6 +3,7 @@
 #include "pipelines/gradients/gradient_set.hpp"
 #include "pipelines/model/fused_model.hpp"
 #include "pipelines/model/memory_estimate.hpp"
+#include "pipelines/model/passes/node_ranking.hpp"
 #include "tests/pipelines/model/batches.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/result.hpp"
@@ -144,6 +145,18 @@ CATCH_TEST_CASE("a batch of all links is as large as its split",
     links.def.trainer.replicas = 3;
     CATCH_CHECK(links.activations(all, all) == links.activations(300, 120));
   }
+}
+
+CATCH_TEST_CASE("each thread that ranks rows among all nodes has lists",
+                "[compute][links][ranking]") {
+  planned_links links;
+  links.def.evaluate.negatives = all;
+  links.def.trainer.threads = 1;
+  const auto one = links.activations(1, 50);
+  links.def.trainer.threads = 3;
+  // In two estimates.
+  CATCH_CHECK(links.activations(1, 50)
+              >= one + 2 * 2 * ranked_list_bytes(50, 40));
 }
 
 CATCH_TEST_CASE("what a decoder makes of features of edges is counted",
