@@ -36,12 +36,12 @@ struct sampling {
   bool over = false;       ///< Answered or failed.
 };
 
-neighbour_reply join(sampling::slot& slot) {
-  auto whole = std::move(*slot.pieces.front());
-  for (std::size_t i = 1; i < slot.pieces.size(); ++i)
-    whole.append(*slot.pieces[i]);
+neighbour_reply whole_of(sampling::slot& slot) {
+  std::vector<neighbour_reply> pieces;
+  for (const auto& piece : slot.pieces)
+    pieces.push_back(std::move(*piece));
   slot.pieces.clear();
-  return whole;
+  return join(std::move(pieces));
 }
 
 class sampler {
@@ -138,7 +138,7 @@ private:
     {
       busy_scope busy{*config_.counters};
       const auto number = batch->blocks.requests()[index].slot;
-      if (auto done = batch->blocks.accept(number, join(slot)); !done) {
+      if (auto done = batch->blocks.accept(number, whole_of(slot)); !done) {
         give_up(batch, done.error());
         return;
       }

@@ -81,7 +81,8 @@ struct SampleRequest {
 
   among @5 :List(BulkArray);
   # int32 or int64: global ids of nodes of each node type, in any order, for queries
-  # by the method `among`. Empty: there is no such query.
+  # by the method `among`. Empty: there is no such query. Callers name up to 2^20
+  # nodes of a type; among more, they ask for all in-edges and choose themselves.
 }
 
 struct NeighbourQuery {

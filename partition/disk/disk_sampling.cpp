@@ -171,29 +171,34 @@ neighbour_request piece(const neighbour_request& whole, std::size_t from) {
 /// same time.
 result<void> sample_pieces(const shard& part, const neighbour_request& request,
                            neighbour_reply& out) {
-  auto some = neighbour_reply::in(out.counts.pool());
   // Before it is cut, which would lose what is about no destination.
   GRAPHMILL_TRYV(request.excluded.check(request.destinations.size()));
   GRAPHMILL_TRYV(request.time.check(request.destinations.size()));
   request_pages(part, piece(request, 0));
   request_pages(part, piece(request, asked_ahead));
   GRAPHMILL_TRYV(sample_neighbours(part, piece(request, 0), out));
-  for (auto at = asked_ahead;
-       at < request.destinations.size() && !out.too_large; at += asked_ahead) {
+  if (request.destinations.size() <= asked_ahead || out.too_large)
+    return ok();
+  const auto pool = out.counts.pool();
+  std::vector<neighbour_reply> pieces;
+  pieces.push_back(std::move(out));
+  auto most = request.most;
+  for (auto at = asked_ahead; at < request.destinations.size();
+       at += asked_ahead) {
     request_pages(part, piece(request, at + asked_ahead));
+    const auto& before = pieces.back();
+    most -= std::ssize(before.sources.span()) / (before.wide ? 8 : 4);
     auto next = piece(request, at);
-    next.most -= std::ssize(out.sources.span()) / (out.wide ? 8 : 4);
+    next.most = most;
+    auto some = neighbour_reply::in(pool);
     GRAPHMILL_TRYV(sample_neighbours(part, next, some));
-    out.too_large = some.too_large;
-    out.append(some);
+    if (some.too_large) {
+      out = std::move(some);
+      return ok();
+    }
+    pieces.push_back(std::move(some));
   }
-  if (out.too_large) {
-    out.sources.clear();
-    out.edge_ids.clear();
-    out.weights.clear();
-    out.places.clear();
-    out.ages.clear();
-  }
+  out = join(std::move(pieces));
   return ok();
 }
 

@@ -233,8 +233,10 @@ void make_room(const list_task& work, std::size_t total, neighbour_reply& out) {
 template <class Id>
 class source_filter {
 public:
-  source_filter(const list_task& work, neighbour_reply& out)
-    : work_(work), among_(*work.request.among), out_(out),
+  /// @param most Sources that there may be in all.
+  source_filter(const list_task& work, std::int64_t most, neighbour_reply& out)
+    : work_(work), among_(*work.request.among),
+      most_(static_cast<std::size_t>(most)), out_(out),
       indices_(reinterpret_cast<const Id*>(work.edges.indices.data)) {}
 
   /// Takes the edges of list `i` but for the first `skip` ones, and no more
@@ -264,25 +266,43 @@ public:
   bool sound() const { return sound_; }
 
 private:
+  /// Doubles an array that is full, but not beyond all edges of the lists: the
+  /// bound of a batch is of those.
+  template <class T>
+  void grow(pod_vector<T>& values, std::size_t more, std::size_t each) const {
+    const auto wanted = values.size() + more * each;
+    if (wanted > values.capacity())
+      values.reserve(
+        std::max(wanted, std::min(2 * values.size(), most_ * each)));
+    values.resize(wanted);
+  }
+
   void append(std::span<const std::int64_t> picks) {
     const auto& request = work_.request;
-    const auto old = out_.sources.size();
-    out_.sources.resize(old + picks.size() * sizeof(Id));
-    auto* to = reinterpret_cast<Id*>(out_.sources.data() + old);
+    const auto count = picks.size();
+    grow(out_.sources, count, sizeof(Id));
+    auto* to = reinterpret_cast<Id*>(out_.sources.end()) - count;
     for (const auto pick : picks)
       *to++ = indices_[pick];
-    if (request.places || request.ages)
-      out_.places.append(picks);
-    if (request.edge_ids)
-      out_.edge_ids.append(picks);
-    if (request.weights)
+    if (request.places || request.ages) {
+      grow(out_.places, count, 1);
+      std::copy(picks.begin(), picks.end(), out_.places.end() - count);
+    }
+    if (request.edge_ids) {
+      grow(out_.edge_ids, count, 1);
+      std::copy(picks.begin(), picks.end(), out_.edge_ids.end() - count);
+    }
+    if (request.weights) {
+      grow(out_.weights, count, 1);
+      auto* weight = out_.weights.end() - count;
       for (const auto pick : picks)
-        out_.weights.push_back(
-          work_.edges.weights[static_cast<std::size_t>(pick)]);
+        *weight++ = work_.edges.weights[static_cast<std::size_t>(pick)];
+    }
   }
 
   const list_task& work_;
   const node_subset& among_;
+  const std::size_t most_;
   neighbour_reply& out_;
   const Id* indices_;
   std::vector<std::int64_t> picks_;
@@ -298,10 +318,12 @@ result<void> check_sources(const list_task& work, bool sound) {
               work.source_count);
 }
 
+/// @param edges Of all lists.
 template <class Id>
-result<void> take_among(const list_task& work, neighbour_reply& out) {
-  source_filter<Id> filter{work, out};
+result<void> take_among(const list_task& work, std::int64_t edges,
+                        neighbour_reply& out) {
   const auto most = work.request.most;
+  source_filter<Id> filter{work, std::min(edges, most), out};
   std::int64_t total = 0;
   for (std::size_t i = 0; i < work.places.size(); ++i) {
     const auto count = filter.take(i, 0, most - total);
@@ -372,8 +394,8 @@ result<void> answer(const shard& graph, const neighbour_request& request,
                 find_lists(work, type.max_in_degree, out.counts));
   if (request.among != nullptr) {
     make_room(work, 0, out);
-    GRAPHMILL_TRYV(out.wide ? take_among<std::int64_t>(work, out)
-                            : take_among<std::int32_t>(work, out));
+    GRAPHMILL_TRYV(out.wide ? take_among<std::int64_t>(work, total, out)
+                            : take_among<std::int32_t>(work, total, out));
   } else {
     make_room(work, static_cast<std::size_t>(total), out);
     GRAPHMILL_TRYV(out.wide ? sample_as<std::int64_t>(work, out)
@@ -418,7 +440,7 @@ template <class Id>
 result<void> slice_among(const list_task& work, const source_slice& slice,
                          neighbour_reply& out) {
   make_room(work, 0, out);
-  source_filter<Id> filter{work, out};
+  source_filter<Id> filter{work, slice.most, out};
   out.counts[0] =
     static_cast<std::int32_t>(filter.take(0, slice.skip, slice.most));
   return check_sources(work, filter.sound());

@@ -1,5 +1,6 @@
 #include "partition/sampling/sampling.hpp"
 
+#include "partition/sampling/id_table.hpp"
 #include "partition/sampling/keyed_draws.hpp"
 
 #include <algorithm>
@@ -178,6 +179,47 @@ void close(const dataset_info& info, const sampling_scheme& scheme,
   }
 }
 
+/// Moves element `from` to the place of element `to`, if there is one.
+template <class T>
+void move_element(pod_vector<T>& values, std::size_t from, std::size_t to) {
+  if (!values.empty())
+    values[to] = values[from];
+}
+
+template <class T>
+void cut_off(pod_vector<T>& values, std::size_t size) {
+  values.resize(std::min(values.size(), size));
+}
+
+template <class Id>
+void keep_sources(neighbour_reply& reply, const node_subset& nodes,
+                  std::int64_t count) {
+  auto* ids = reinterpret_cast<Id*>(reply.sources.data());
+  std::size_t at = 0;
+  std::size_t kept = 0;
+  for (auto& of_list : reply.counts) {
+    const auto before = kept;
+    for (const auto end = at + static_cast<std::size_t>(of_list); at < end;
+         ++at) {
+      const auto id = static_cast<node_id>(ids[at]);
+      if (id >= 0 && id < count && nodes.numbers->find(id, *nodes.ids) < 0)
+        continue;
+      ids[kept] = ids[at];
+      move_element(reply.edge_ids, at, kept);
+      move_element(reply.weights, at, kept);
+      move_element(reply.places, at, kept);
+      move_element(reply.ages, at, kept);
+      ++kept;
+    }
+    of_list = static_cast<std::int32_t>(kept - before);
+  }
+  reply.sources.resize(kept * sizeof(Id));
+  cut_off(reply.edge_ids, kept);
+  cut_off(reply.weights, kept);
+  cut_off(reply.places, kept);
+  cut_off(reply.ages, kept);
+}
+
 } // namespace
 
 std::size_t sampled_subgraph::byte_size() const {
@@ -202,9 +244,40 @@ void neighbour_reply::append_sources(const neighbour_reply& more) {
   ages.append(more.ages.span());
 }
 
-void neighbour_reply::append(const neighbour_reply& more) {
-  counts.append(more.counts.span());
-  append_sources(more);
+void neighbour_reply::keep_among(const node_subset& nodes, std::int64_t count) {
+  if (wide)
+    keep_sources<std::int64_t>(*this, nodes, count);
+  else
+    keep_sources<std::int32_t>(*this, nodes, count);
+}
+
+neighbour_reply join(std::vector<neighbour_reply> pieces) {
+  if (pieces.size() == 1)
+    return std::move(pieces.front());
+  neighbour_reply whole;
+  if (pieces.empty())
+    return whole;
+  whole = neighbour_reply::in(pieces.front().counts.pool());
+  whole.wide = pieces.front().wide;
+  const auto make_room = [&](auto array) {
+    std::size_t size = 0;
+    for (const auto& piece : pieces)
+      size += (piece.*array).size();
+    (whole.*array).reserve(size);
+  };
+  make_room(&neighbour_reply::counts);
+  make_room(&neighbour_reply::sources);
+  make_room(&neighbour_reply::edge_ids);
+  make_room(&neighbour_reply::weights);
+  make_room(&neighbour_reply::places);
+  make_room(&neighbour_reply::ages);
+  for (auto& piece : pieces) {
+    whole.too_large |= piece.too_large;
+    whole.counts.append(piece.counts.span());
+    whole.append_sources(piece);
+    piece = {};
+  }
+  return whole;
 }
 
 neighbour_reply neighbour_reply::in(const std::shared_ptr<buffer_pool>& pool) {

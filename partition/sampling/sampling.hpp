@@ -203,12 +203,19 @@ struct neighbour_reply {
 
   /// Adds further sources, with all that is beside them but counts.
   void append_sources(const neighbour_reply& more);
-  /// Adds further lists.
-  void append(const neighbour_reply& more);
+  /// Leaves the sources that are some of these nodes, in their order. What is
+  /// no node stays, for whoever checks the answer. Gives no memory back.
+  /// @param count Nodes of the type in the whole graph.
+  void keep_among(const node_subset& nodes, std::int64_t count);
 
   /// An empty one, whose arrays take memory from a pool.
   static neighbour_reply in(const std::shared_ptr<buffer_pool>& pool);
 };
+
+/// One answer, from those to the pieces of a request, in their order. Its
+/// arrays are no larger than they need to be, and the memory of each piece is
+/// given back once it has been copied: `bytes_of` a bound counts on both.
+neighbour_reply join(std::vector<neighbour_reply> pieces);
 
 /// Samples on one shard. Without replacement, the positions drawn from a list
 /// ascend. With replacement, they are in the order of the draws. Every draw

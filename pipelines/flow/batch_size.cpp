@@ -109,8 +109,9 @@ std::uint64_t edge_list_bytes(const sampled_subgraph& graph,
 std::uint64_t bytes_of(const subgraph_bound& bound, const dataset_info& info,
                        const batch_needs& needs,
                        const sampling_scheme& scheme) {
-  // Beyond the batch itself, sampling needs so much memory for each edge, and
-  // later `edge_list_bytes` no more.
+  // Beyond the batch itself, sampling needs so much memory for each edge: an
+  // answer with ids of 4 bytes, and once more in one piece, or as ids of 8
+  // bytes. Later `edge_list_bytes` needs no more.
   constexpr std::uint64_t working_bytes = 12;
   extent size;
   auto bytes =
@@ -128,17 +129,21 @@ std::uint64_t bytes_of(const subgraph_bound& bound, const dataset_info& info,
     size.edges += std::uint64_t(bound.edges[e]);
     size.features += edge_feature_bytes(info.edge_types[e], needs,
                                         std::uint64_t(bound.edges[e]));
-    if (scheme.places && info.edge_types[e].feature_width > 0) // And answers.
-      bytes += std::uint64_t(bound.edges[e]) * 2 * sizeof(edge_id);
+    const auto numbers =
+      int{scheme.edge_ids}
+      + int{scheme.places && info.edge_types[e].feature_width > 0};
+    bytes += std::uint64_t(bound.edges[e]) * 2 * sizeof(edge_id)
+             * std::uint64_t(numbers);                 // And those of answers.
+    if (info.edge_types[e].index_type == dtype::int64) // Of answers.
+      bytes +=
+        std::uint64_t(bound.edges[e]) * (sizeof(node_id) - sizeof(local_id));
     if (scheme.ages && info.edge_types[e].timed) // Of answers, made of places.
       bytes +=
         std::uint64_t(bound.edges[e]) * (sizeof(float) + sizeof(edge_id));
     if (needs.weights && scheme.weighs(info.edge_types[e]))
       size.weighted += std::uint64_t(bound.edges[e]);
   }
-  bytes +=
-    size.edges * (working_bytes + (scheme.edge_ids ? sizeof(edge_id) : 0))
-    + size.weighted * sizeof(float);
+  bytes += size.edges * working_bytes + size.weighted * sizeof(float);
   return bytes + structure_bytes(size, scheme.blocks(), info, needs);
 }
 

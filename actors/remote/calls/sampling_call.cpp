@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
+#include <utility>
 
 namespace graphmill {
 
@@ -179,7 +180,8 @@ result<neighbour_reply> read_piece(const dataset_info& info,
 }
 
 /// Adds a slice to those before it.
-result<std::optional<sampling_piece>> add_slice(const sampling_piece& piece,
+result<std::optional<sampling_piece>> add_slice(const dataset_info& info,
+                                                const sampling_piece& piece,
                                                 neighbour_reply part) {
   auto& job = *piece.of;
   const auto total = std::int64_t{part.counts[0]};
@@ -209,27 +211,38 @@ result<std::optional<sampling_piece>> add_slice(const sampling_piece& piece,
     next.skip = end;
     return std::optional{next};
   }
-  job.pieces.push_back({piece.from, std::move(whole)});
+  job.add(info, piece.from, 1, std::move(whole));
   job.slices.erase(at);
-  ++job.answered;
   return std::optional<sampling_piece>{};
 }
 
 } // namespace
 
-neighbour_reply remote_sampling::join() {
-  if (pieces.size() == 1)
-    return std::move(pieces.front().reply);
+remote_sampling::remote_sampling(neighbour_request wanted,
+                                 std::shared_ptr<const void> owner,
+                                 std::size_t most_named)
+  : request(wanted), owner(std::move(owner)) {
+  if (request.among != nullptr && request.among->ids->size() > most_named)
+    kept = std::exchange(request.among, nullptr);
+}
+
+void remote_sampling::add(const dataset_info& info, std::size_t from,
+                          std::size_t count, neighbour_reply reply) {
+  if (kept != nullptr)
+    reply.keep_among(
+      *kept, info.node_types[static_cast<std::size_t>(kept->type)].count);
+  pieces.push_back({from, std::move(reply)});
+  answered += count;
+}
+
+neighbour_reply remote_sampling::take() {
   std::sort(pieces.begin(), pieces.end(),
             [](const piece& a, const piece& b) { return a.from < b.from; });
-  neighbour_reply whole;
-  if (pieces.empty())
-    return whole;
-  whole = std::move(pieces.front().reply);
-  for (std::size_t i = 1; i < pieces.size(); ++i)
-    whole.append(pieces[i].reply);
+  std::vector<neighbour_reply> replies;
+  for (auto& piece : pieces)
+    replies.push_back(std::move(piece.reply));
   pieces.clear();
-  return whole;
+  return join(std::move(replies));
 }
 
 bool sampling_call::wanted() const {
@@ -316,9 +329,8 @@ accept_piece(const dataset_info& info, const sampling_piece& piece,
              const std::shared_ptr<buffer_pool>& pool) {
   GRAPHMILL_TRY(auto part, read_piece(info, piece, arrays, from, pool));
   if (piece.most != 0)
-    return add_slice(piece, std::move(part));
-  piece.of->pieces.push_back({piece.from, std::move(part)});
-  piece.of->answered += piece.count;
+    return add_slice(info, piece, std::move(part));
+  piece.of->add(info, piece.from, piece.count, std::move(part));
   return std::optional<sampling_piece>{};
 }
 

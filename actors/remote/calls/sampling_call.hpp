@@ -14,14 +14,23 @@
 
 namespace graphmill {
 
+/// Nodes that a message names at the most: as ids of 8 bytes they take a third
+/// of it, as ids of 4 bytes as much as an answer is likely to take.
+inline constexpr std::size_t most_named_nodes = std::size_t{1} << 20;
+
 /// A neighbour request that is asked of another daemon, in one piece or
-/// several, whose answers come in any order.
+/// several, whose answers come in any order. If it is among more nodes than a
+/// message names, all in-edges are asked for, and most of them dropped here.
 struct remote_sampling {
-  remote_sampling(neighbour_request wanted, std::shared_ptr<const void> owner)
-    : request(wanted), owner(std::move(owner)) {}
+  /// @param most_named `most_named_nodes`, or fewer in tests.
+  remote_sampling(neighbour_request wanted, std::shared_ptr<const void> owner,
+                  std::size_t most_named = most_named_nodes);
   virtual ~remote_sampling() = default;
 
-  neighbour_request request;
+  neighbour_request request; ///< What is asked for.
+  /// If not null: of what is answered, sources that are none of these are
+  /// dropped.
+  const node_subset* kept = nullptr;
   std::shared_ptr<const void> owner; ///< Keeps the request's span alive.
   struct piece {
     std::size_t from = 0;
@@ -34,8 +43,11 @@ struct remote_sampling {
 
   bool complete() const { return answered == request.destinations.size(); }
 
+  /// Adds the answer about `count` destinations from number `from` on.
+  void add(const dataset_info& info, std::size_t from, std::size_t count,
+           neighbour_reply reply);
   /// The whole answer, in request order; once, when complete.
-  neighbour_reply join();
+  neighbour_reply take();
 };
 
 /// Some destinations of one request, or a slice of the sources of one.

@@ -2,7 +2,6 @@
 
 #include "actors/remote/ask_daemon.hpp"
 #include "actors/remote/calls/call_window.hpp"
-#include "actors/remote/calls/sampling_call.hpp"
 #include "actors/remote/interfaces.hpp"
 
 #include <map>
@@ -14,9 +13,10 @@ namespace {
 
 /// A job with whom to answer.
 struct promised_sampling : remote_sampling {
-  promised_sampling(const neighbour_job& job,
+  promised_sampling(const neighbour_job& job, std::size_t named_nodes,
                     caf::typed_response_promise<neighbour_answer> to)
-    : remote_sampling(job.request, job.owner), promise(std::move(to)) {}
+    : remote_sampling(job.request, job.owner, named_nodes),
+      promise(std::move(to)) {}
 
   void give_up(const error& reason) {
     if (!std::exchange(over, true))
@@ -26,7 +26,7 @@ struct promised_sampling : remote_sampling {
   void finish() {
     over = true;
     promise.deliver(
-      neighbour_answer{std::make_shared<neighbour_reply>(join())});
+      neighbour_answer{std::make_shared<neighbour_reply>(take())});
   }
 
   caf::typed_response_promise<neighbour_answer> promise;
@@ -71,7 +71,8 @@ private:
 
   caf::result<neighbour_answer> begin(const neighbour_job& job) {
     auto promise = self_->make_response_promise<neighbour_answer>();
-    auto work = std::make_shared<promised_sampling>(job, promise);
+    auto work =
+      std::make_shared<promised_sampling>(job, config_.named_nodes, promise);
     if (job.request.destinations.empty()) {
       work->finish();
       return promise;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "actors/base/interfaces.hpp"
+#include "actors/remote/calls/sampling_call.hpp"
 #include "actors/remote/remote_part.hpp"
 
 #include <chrono>
@@ -17,6 +18,7 @@ struct remote_sampling_config {
   std::chrono::microseconds gather_time{200};
   /// Requests whose answers are likely to be larger than this are cut. Bytes.
   std::uint64_t reply_bytes = std::uint64_t{4} << 20;
+  std::size_t named_nodes = most_named_nodes;
 };
 
 /// Spawns an actor that answers like the SAMPLING SERVICE of a part, by asking

@@ -166,10 +166,12 @@ struct daemons {
   }
 
   /// Part 0 is here, all others are at other daemons.
-  sampler_actor sampler_over_wire() {
+  sampler_actor sampler_over_wire(remote_sampling_config like = {}) {
     auto services = local_sampling;
-    for (std::size_t p = 1; p < services.size(); ++p)
-      services[p] = sampling_proxy({part(p, servers[p])});
+    for (std::size_t p = 1; p < services.size(); ++p) {
+      like.to = part(p, servers[p]);
+      services[p] = sampling_proxy(like);
+    }
     return sampler(std::move(services));
   }
   sampler_actor sampler(std::vector<sampling_service_actor> services) {

@@ -1,6 +1,7 @@
 #include "actors/remote/calls/batch_call.hpp"
 #include "actors/remote/calls/gather_call.hpp"
 #include "actors/remote/calls/sampling_call.hpp"
+#include "partition/sampling/id_table.hpp"
 #include "partition/sampling/reply_merge.hpp"
 #include "tests/fuzz/harnesses/codecs.hpp"
 #include "tests/fuzz/registry.hpp"
@@ -76,8 +77,9 @@ void take_batch(const payload& from, bool weighted) {
     walk(got.value());
 }
 
-void take_neighbours(const payload& from, draw_rule rule,
-                     bool weighted = false) {
+/// @param nodes Of which sources are kept; null: of all.
+void take_neighbours(const payload& from, draw_rule rule, bool weighted = false,
+                     const node_subset* nodes = nullptr) {
   const auto reply = decode_sample_reply(from);
   if (!reply || reply.value().answers.empty())
     return;
@@ -88,13 +90,14 @@ void take_neighbours(const payload& from, draw_rule rule,
   request.rule = rule;
   request.edge_ids = true;
   request.destinations = asked;
-  auto of = std::make_shared<remote_sampling>(request, nullptr);
+  request.among = nodes;
+  auto of = std::make_shared<remote_sampling>(request, nullptr, 0);
   const sampling_piece whole{of, 0, asked.size()};
   const auto next =
     accept_piece(info, whole, reply.value().answers.front(), from, nullptr);
   if (!next || next.value() || !of->complete())
     return;
-  const auto joined = of->join();
+  const auto joined = of->take();
   if (!check_reply(info, 0, request, joined))
     return; // As a sampler does, which numbers what passes.
   reply_merge merge{asked.size(), {}, {&joined}};
@@ -126,6 +129,17 @@ void take_sums(const payload& from) {
     require(sum >= 0 && std::isfinite(sum), "a sum of weights that is none");
 }
 
+/// Lists of all in-edges, of which those are kept that lead from a few nodes.
+void take_neighbours_among(const payload& from) {
+  pod_vector<node_id> ids;
+  id_table numbers{10, nullptr};
+  std::array<local_id, 3> locals{};
+  numbers.number(std::span<const node_id>{std::array<node_id, 3>{1, 2, 5}},
+                 locals.data(), ids);
+  const node_subset nodes{0, &ids, &numbers};
+  take_neighbours(from, {-1, draw_kind::without_replacement}, false, &nodes);
+}
+
 void take_values(const payload& from, bool half) {
   static const auto info = small_info();
   std::array<float, 4> features{};
@@ -148,7 +162,8 @@ void read_answer(std::string_view input) {
   case 1:
     return take_neighbours(in.data, {2, draw_kind::without_replacement});
   case 2:
-    return take_neighbours(in.data, {-1, draw_kind::without_replacement});
+    take_neighbours(in.data, {-1, draw_kind::without_replacement});
+    return take_neighbours_among(in.data);
   case 3:
     return take_values(in.data, false);
   case 4:

@@ -4,6 +4,9 @@
 #include "partition/sampling/slices.hpp"
 #include "tests/partition/sampling/support.hpp"
 
+#include <algorithm>
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <unordered_map>
@@ -104,6 +107,74 @@ CATCH_TEST_CASE("bad answers are refused, a good one helps",
   CATCH_CHECK(sampler.done());
   CATCH_CHECK(error_of(sampler.finish_hop()).code == ec::internal);
   CATCH_CHECK(sampler.take().nodes[0].ids.size() == 4);
+}
+
+CATCH_TEST_CASE("answers are joined, and what is kept of them is in order",
+                "[partition][sampling][subgraphs]") {
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    CATCH_INFO("seed " << seed);
+    random_stream draws{stream_key(seed, purpose::split, 0, 0), 31};
+    const auto wide = draws.below(2) == 1;
+    const std::array has{draws.below(2), draws.below(2), draws.below(2),
+                         draws.below(2)};
+    ids all;
+    for (node_id id = 0; id < 20; ++id)
+      if (draws.below(3) == 0)
+        all.push_back(id);
+    pod_vector<node_id> known;
+    id_table numbers{20, nullptr};
+    std::vector<local_id> locals(all.size());
+    numbers.number(std::span<const node_id>{all}, locals.data(), known);
+    std::vector<neighbour_reply> pieces(1 + draws.below(4));
+    std::vector<std::int32_t> counts;
+    std::vector<node_id> sources;
+    std::vector<edge_id> edges;
+    edge_id edge = 0;
+    for (auto& piece : pieces) {
+      piece.wide = wide;
+      for (auto lists = draws.below(4); lists > 0; --lists) {
+        const auto degree = static_cast<std::int32_t>(draws.below(6));
+        piece.counts.push_back(degree);
+        counts.push_back(0);
+        for (std::int32_t i = 0; i < degree; ++i, ++edge) {
+          const node_id id = draws.below(24) - std::int64_t{2};
+          const auto bytes = wide ? 8U : 4U;
+          piece.sources.append(
+            {reinterpret_cast<const std::byte*>(&id), bytes});
+          if (has[0] != 0)
+            piece.edge_ids.push_back(edge);
+          if (has[1] != 0)
+            piece.weights.push_back(static_cast<float>(edge));
+          if (has[2] != 0)
+            piece.places.push_back(edge);
+          if (has[3] != 0)
+            piece.ages.push_back(static_cast<float>(edge));
+          const auto no_node = id < 0 || id >= 20;
+          if (!no_node && std::find(all.begin(), all.end(), id) == all.end())
+            continue;
+          ++counts.back();
+          sources.push_back(id);
+          edges.push_back(edge);
+        }
+      }
+    }
+    auto whole = join(std::move(pieces));
+    whole.keep_among({0, &known, &numbers}, 20);
+    CATCH_REQUIRE(list(whole.counts) == counts);
+    CATCH_REQUIRE(whole.sources.size() == sources.size() * (wide ? 8 : 4));
+    for (std::size_t i = 0; i < sources.size(); ++i) {
+      const auto* at = whole.sources.data() + i * (wide ? 8 : 4);
+      CATCH_CHECK((wide ? *reinterpret_cast<const std::int64_t*>(at)
+                        : *reinterpret_cast<const std::int32_t*>(at))
+                  == sources[i]);
+    }
+    const std::vector<float> values(edges.begin(), edges.end());
+    using floats = std::vector<float>;
+    CATCH_CHECK(list(whole.edge_ids) == (has[0] != 0 ? edges : ids{}));
+    CATCH_CHECK(list(whole.weights) == (has[1] != 0 ? values : floats{}));
+    CATCH_CHECK(list(whole.places) == (has[2] != 0 ? edges : ids{}));
+    CATCH_CHECK(list(whole.ages) == (has[3] != 0 ? values : floats{}));
+  }
 }
 
 CATCH_TEST_CASE("weights are finite and none below 0, or they are refused",

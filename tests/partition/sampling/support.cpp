@@ -335,7 +335,8 @@ namespace {
 
 void append(neighbour_reply& to, const neighbour_reply& from) {
   to.wide = from.wide;
-  to.append(from);
+  to.counts.append(from.counts.span());
+  to.append_sources(from);
 }
 
 /// Answers a request as a whole, out of memory or from disk, in pieces, or each

@@ -1,8 +1,15 @@
+#include "messages/base/random.hpp"
+#include "partition/disk/disk_sampling.hpp"
 #include "pipelines/flow/batch_size.hpp"
 #include "pipelines/flow/feed/batch_form.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/memory_graph.hpp"
+#include "tests/support/result.hpp"
+
+#include <numeric>
 
 using namespace graphmill;
+using namespace graphmill::test;
 
 namespace {
 
@@ -36,7 +43,109 @@ std::uint64_t sampled_bytes(label_kind kind) {
   return bytes_of(graph, info_with_labels(kind), {});
 }
 
+/// 2^13 nodes with 16 in-edges each: arrays of all edges fill their blocks.
+memory_graph full_blocks() {
+  constexpr std::int64_t nodes = 1 << 13;
+  memory_graph graph;
+  graph.nodes = {{"node", nodes}};
+  graph.edges = {{0, "to", 0, {}}};
+  auto& type = graph.edges[0];
+  type.feature_width = 1;
+  random_stream draws{7, 7};
+  for (std::int64_t to = 0; to < nodes; ++to) {
+    auto& sources = type.in.emplace_back();
+    for (std::int64_t i = 0; i < 16; ++i)
+      sources.push_back(draws.below(nodes));
+    type.weights.emplace_back(16, 0.5F);
+    type.features.emplace_back(16, 1.0F);
+    type.times.emplace_back(16, 3);
+  }
+  return graph;
+}
+
+/// Samples as actors do: out of memory or from disk, in one piece or in three.
+/// @returns the most bytes that the pool gave out.
+std::uint64_t sampled_in(const cut_graph& data, const sampling_scheme& scheme,
+                         const batch_seeds& seeds, bool from_disk,
+                         std::size_t pieces, sampled_subgraph& batch) {
+  const auto pool = buffer_pool::make(std::size_t{1} << 30);
+  const auto& graph = data.graph;
+  batch_sampler sampler{*graph, scheme, 5, pool};
+  value_of(sampler.start(seeds));
+  while (!sampler.done()) {
+    for (const auto& asked : sampler.requests()) {
+      std::vector<neighbour_reply> replies;
+      const auto total = asked.request.destinations.size();
+      for (std::size_t p = 0; p < pieces; ++p) {
+        const auto from = total * p / pieces;
+        const auto some =
+          asked.request.piece(from, total * (p + 1) / pieces - from);
+        auto& reply = replies.emplace_back(neighbour_reply::in(pool));
+        value_of(from_disk ? sample_from_disk(*data.shards[0], some, reply)
+                           : sample_neighbours(*data.shards[0], some, reply));
+      }
+      value_of(sampler.accept(asked.slot, join(std::move(replies))));
+    }
+    value_of(sampler.finish_hop());
+  }
+  batch = sampler.take();
+  return pool->peak_bytes();
+}
+
 } // namespace
+
+CATCH_TEST_CASE("sampling takes no more memory than its bound",
+                "[pipelines][flow][subgraphs]") {
+  const auto wide = GENERATE(false, true);
+  const auto data = whole(full_blocks(), {wide, false});
+  const auto& info = data.graph->info();
+  std::vector<node_id> all(static_cast<std::size_t>(info.node_types[0].count));
+  std::iota(all.begin(), all.end(), node_id{0});
+  std::uint64_t closest = 0;
+  for (unsigned form = 0; form < 128; ++form) {
+    const auto has = [form](unsigned bit) { return (form >> bit & 1) != 0; };
+    sampling_scheme scheme{{{has(6) ? 3 : -1}}};
+    scheme.subgraph =
+      has(0) ? subgraph_kind::induced : subgraph_kind::directional;
+    scheme.least_blocks = 2;
+    scheme.weights = has(1);
+    scheme.places = has(2);
+    scheme.ages = has(3);
+    scheme.edge_ids = has(4);
+    scheme.time.used = has(3);
+    // All nodes, or a third of them: then far fewer edges are found.
+    const auto third = has(5);
+    auto seeds =
+      target_seeds(info, std::span{all}.first(all.size() / (third ? 3 : 1)));
+    if (has(3))
+      seeds.until = {4};
+    batch_needs needs;
+    needs.weights = scheme.weights;
+    needs.ages = scheme.ages;
+    for (const auto from_disk : {false, true})
+      for (const std::size_t pieces : {1u, 3u}) {
+        CATCH_INFO("form " << form << ", wide " << wide << ", from disk "
+                           << from_disk << ", pieces " << pieces);
+        sampled_subgraph batch;
+        const auto taken =
+          sampled_in(data, scheme, seeds, from_disk, pieces, batch);
+        // No larger than what it holds: lists of its rows, and their edges.
+        subgraph_bound bound;
+        bound.nodes = {std::ssize(batch.nodes[0].ids.span())};
+        bound.seeds = {batch.nodes[0].found.front()};
+        bound.expanded = {std::ssize(batch.edges[0].indptr.span()) - 1};
+        bound.edges = {has(0) ? bound.expanded[0] * 16
+                              : std::ssize(batch.edges[0].sources.span())};
+        const auto planned = bytes_of(bound, info, needs, scheme);
+        // Counts of lists are no edges, and these nodes have no rows. Unless
+        // they are full, blocks are up to a quarter larger than their arrays.
+        const auto most = planned + 8 * std::uint64_t(bound.nodes[0]);
+        CATCH_CHECK(4 * taken <= (third || has(6) ? 5 : 4) * most);
+        closest = std::max(closest, 100 * taken / planned);
+      }
+  }
+  CATCH_CHECK(closest > 80);
+}
 
 CATCH_TEST_CASE("a batch holds its ids, rows and edges", "[pipelines][flow]") {
   // 3 ids of 8 bytes and rows of 16, 3 ends of lists of 8 and an edge of 4.

@@ -2,6 +2,7 @@
 #include "actors/remote/calls/sampling_call.hpp"
 #include "messages/base/random.hpp"
 #include "partition/files/half.hpp"
+#include "partition/sampling/id_table.hpp"
 #include "tests/actors/remote/calls/one_type.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/result.hpp"
@@ -240,7 +241,7 @@ CATCH_TEST_CASE("spoilt neighbours are refused or make sense",
     if (!next)
       continue;
     CATCH_CHECK(!next.value());
-    const auto in = piece.of->join();
+    const auto in = piece.of->take();
     CATCH_CHECK(in.counts.size() == 4);
     CATCH_CHECK(in.sources.size() == in.edge_ids.size() * 4);
     CATCH_CHECK(in.weights.size() == in.edge_ids.size());
@@ -254,6 +255,75 @@ CATCH_TEST_CASE("spoilt neighbours are refused or make sense",
     for (std::size_t i = 0; i < in.edge_ids.size(); ++i)
       CATCH_CHECK((first[i] >= 0 && first[i] < 100));
   }
+}
+
+CATCH_TEST_CASE("all in-edges are asked for among nodes that are too many",
+                "[actors][remote][subgraphs]") {
+  const auto info = info_of(3);
+  const std::vector<node_id> ids{1, 2, 3};
+  const std::vector<node_id> all{2, 9, 4};
+  pod_vector<node_id> known;
+  id_table numbers{100, nullptr};
+  std::vector<local_id> locals(all.size());
+  numbers.number(std::span{all}, locals.data(), known);
+  const node_subset among{0, &known, &numbers};
+  neighbour_request request{1, 2, 0, {-1}, true, ids, true};
+  request.ages = true;
+  request.among = &among;
+  std::uint64_t bytes = 0;
+  const auto asked = [&](const std::shared_ptr<remote_sampling>& job) {
+    return value_of(decode_sample_request(
+      value_of(sampling_call{{{job, 0, 3}}}.encoded("run", 0, bytes))));
+  };
+  const auto named = std::make_shared<remote_sampling>(request, nullptr, 3);
+  CATCH_CHECK(asked(named).queries[0].among);
+  CATCH_REQUIRE(asked(named).among.size() == 1);
+  CATCH_CHECK(asked(named).among[0].count == 3);
+  const auto job = std::make_shared<remote_sampling>(request, nullptr, 2);
+  CATCH_CHECK(!asked(job).queries[0].among);
+  CATCH_CHECK(asked(job).among.empty());
+  CATCH_CHECK(asked(job).queries[0].rule.takes_all());
+  // One answer about two of them, and the list of the third in two slices.
+  const auto take = [&](sampling_piece piece, std::vector<std::int32_t> counts,
+                        const std::vector<std::int64_t>& sources,
+                        std::int64_t first) {
+    std::vector<std::int64_t> edges(sources.size());
+    std::iota(edges.begin(), edges.end(), first);
+    const std::vector<float> values(edges.begin(), edges.end());
+    const auto floats = std::as_bytes(std::span{values});
+    bulk_writer arrays;
+    sample_reply reply;
+    reply.answers.push_back({arrays.add_counts(counts),
+                             arrays.add_integers(sources),
+                             arrays.add_integers(edges),
+                             arrays.add(element::float32, floats),
+                             {},
+                             arrays.add(element::float32, floats)});
+    const auto message = value_of(encode(reply, std::move(arrays)));
+    const auto decoded = value_of(decode_sample_reply(message));
+    return value_of(
+      accept_piece(info, piece, decoded.answers[0], message, nullptr));
+  };
+  const auto next = take({job, 2, 1, 2, 0}, {4}, {9, 5}, 30);
+  CATCH_REQUIRE(next);
+  CATCH_CHECK(next->skip == 2);
+  CATCH_CHECK(!take({job, 0, 2}, {3, 2}, {2, 3, 9, 1, 4}, 10));
+  CATCH_CHECK(!job->complete());
+  CATCH_CHECK(!take(*next, {4}, {4, 9}, 32));
+  CATCH_REQUIRE(job->complete());
+  const auto got = job->take();
+  const auto* sources =
+    reinterpret_cast<const std::int32_t*>(got.sources.data());
+  const std::vector<edge_id> edges{10, 12, 14, 30, 32, 33};
+  CATCH_CHECK(std::vector(got.counts.begin(), got.counts.end())
+              == std::vector<std::int32_t>{2, 1, 3});
+  CATCH_REQUIRE(got.sources.size() == 4 * edges.size());
+  CATCH_CHECK(std::vector(sources, sources + edges.size())
+              == std::vector<std::int32_t>{2, 9, 4, 9, 4, 9});
+  CATCH_CHECK(std::vector(got.edge_ids.begin(), got.edge_ids.end()) == edges);
+  const std::vector<float> values(edges.begin(), edges.end());
+  CATCH_CHECK(std::vector(got.weights.begin(), got.weights.end()) == values);
+  CATCH_CHECK(std::vector(got.ages.begin(), got.ages.end()) == values);
 }
 
 CATCH_TEST_CASE("neighbour requests are cut by the likely size of answers",
