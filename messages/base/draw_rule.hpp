@@ -25,7 +25,16 @@ enum class draw_kind : std::uint8_t {
 /// Whether the draws of a kind depend on what is in the list, so that all of a
 /// list is read before something of it is drawn.
 constexpr bool reads_lists(draw_kind kind) {
-  return kind >= draw_kind::weighted_without_replacement;
+  switch (kind) {
+  case draw_kind::without_replacement:
+  case draw_kind::with_replacement:
+    return false;
+  case draw_kind::weighted_without_replacement:
+  case draw_kind::weighted_with_replacement:
+  case draw_kind::labor:
+    return true;
+  }
+  return true;
 }
 
 /// What a kind is where edges have no weights: those by weights are uniform.

@@ -53,7 +53,17 @@ enum class sampling_method : std::uint8_t {
 /// Whether a method takes in-edges out of the lists of nodes, as a draw kind
 /// says.
 constexpr bool draws_lists(sampling_method method) {
-  return method <= sampling_method::labor;
+  switch (method) {
+  case sampling_method::uniform:
+  case sampling_method::weighted:
+  case sampling_method::labor:
+    return true;
+  case sampling_method::pinsage:
+  case sampling_method::hgt:
+  case sampling_method::saint:
+    return false;
+  }
+  return false;
 }
 /// Which edges a batch has among the nodes that were sampled: those that were
 /// sampled, these and their reverses, or all of the graph.

@@ -211,21 +211,19 @@ void check_method(definition_source& source) {
     if (source.usable(path))
       source.report(source.where(path), std::move(text));
   };
-  if (sampler.replace && sampler.method >= sampling_method::labor)
+  const auto by_lists = draws_lists(sampler.method);
+  if (sampler.replace && !(by_lists && repeats(sampler.kind())))
     refuse("sampler.replace",
-           sampler.method == sampling_method::labor
-             ? "`sampler.method: labor` draws without replacement; leave "
-               "out `sampler.replace`"
-             : fmt::format("`sampler.method: {}` settles what is drawn; leave "
-                           "out `sampler.replace`",
-                           word));
+           fmt::format(
+             "`sampler.method: {}` {}; leave out `sampler.replace`", word,
+             by_lists ? "draws without replacement" : "settles what is drawn"));
   if (sampler.subgraph == subgraph_kind::induced && sampler.disjoint)
     refuse("sampler.subgraph",
            "`sampler.subgraph: induced` takes all edges among the nodes "
            "of a batch, and with `sampler.disjoint` rows share none; "
            "leave out one of them");
   check_walk_fields(source);
-  if (draws_lists(sampler.method))
+  if (by_lists)
     return;
   check_method_fanouts(source);
   if (sampler.method == sampling_method::pinsage

@@ -50,6 +50,14 @@ class Tables(unittest.TestCase):
             found = words("definition.capnp", enum)
             self.check_named([f"`{word}`" for word in found], page)
 
+    def test_methods_of_sampling(self):
+        methods = words("definition.capnp", "SamplingMethod")
+        page = (GUIDE / "sampling.md").read_text()
+        self.check_named([f"`{word}`" for word in methods], page)
+        loader = (ROOT / "actors/python/graphmill/loader.py").read_text()
+        known = re.search(r"^_METHODS = (.*)$", loader, re.MULTILINE).group(1)
+        self.assertEqual(re.findall(r'"(\w+)"', known), methods)
+
     def test_words_of_links(self):
         page = (GUIDE / "links.md").read_text()
         for enum in ("DecoderKind", "NegativeKind", "CorruptedEnd",
