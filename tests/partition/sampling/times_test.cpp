@@ -14,6 +14,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 
 namespace graphmill::test::times {
 
@@ -193,6 +194,23 @@ std::size_t check_trees(const memory_graph& graph,
     }
   }
   return edges;
+}
+
+/// A batch whose lists are all read from disk.
+plain_batch sample_by_disk(const cut_graph& graph,
+                           const sampling_scheme& scheme, std::uint64_t key,
+                           const batch_seeds& seeds) {
+  batch_sampler sampler{*graph.graph, scheme, key, nullptr};
+  value_of(sampler.start(seeds));
+  while (!sampler.done()) {
+    for (const auto& asked : sampler.requests()) {
+      neighbour_reply out;
+      value_of(sample_from_disk(*graph.shards[asked.part], asked.request, out));
+      value_of(sampler.accept(asked.slot, std::move(out)));
+    }
+    value_of(sampler.finish_hop());
+  }
+  return to_plain(sampler.take(), graph);
 }
 
 /// The edges of one tree: of each type the destination and the edge, in order.
@@ -569,9 +587,11 @@ CATCH_TEST_CASE("no message of a tree is of its time or later, in any hop",
     edges += check_trees(graph, scheme, seeds, expected);
     const auto cut_up =
       cut(graph, 4, random_assignment(graph, 4, seed), {draws.below(2) == 0});
-    CATCH_REQUIRE(sample_anyhow(cut_up, scheme, seed,
-                                random_rows(graph, cut_up, of_rows), draws)
+    const auto of_parts = random_rows(graph, cut_up, of_rows);
+    CATCH_REQUIRE(sample_anyhow(cut_up, scheme, seed, of_parts, draws)
                   == expected);
+    CATCH_REQUIRE(sample_by_disk(cut_up, scheme, seed, of_parts) == expected);
+    CATCH_REQUIRE(sample_by_disk(one, scheme, seed, seeds) == expected);
     const auto bound = bound_of(cut_up.graph->info(), scheme, [&] {
       std::vector<std::int64_t> counts;
       for (const auto& nodes : seeds.nodes)
