@@ -95,8 +95,11 @@ class EdgeAges(runs.Workplace):
                 self.assertGreater(found, 0.95)
 
     def test_without_ages_it_is_chance(self):
-        found = self.train(without_ages(LEARN), self.data)
-        self.assertLess(found["test"]["accuracy"], 0.45)
+        for kind in KINDS:
+            with self.subTest(kind):
+                found = self.train(merged(without_ages(LEARN),
+                                          {"model": {"kind": kind}}), self.data)
+                self.assertLess(found["test"]["accuracy"], 0.45)
 
     def test_evaluations_and_predictions_read_them(self):
         summary = self.train(LEARN, self.data)

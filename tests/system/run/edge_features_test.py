@@ -98,7 +98,7 @@ class EdgeFeatures(runs.Workplace):
     # -- what is learnt
 
     def test_planted_classes_are_found(self):
-        for kind in ("sage", "gcn", "gin", "gat", "gatv2", "rgat", "hgt"):
+        for kind in PLAIN + TYPED:
             with self.subTest(kind):
                 found = self.train(merged(LEARN, {"model": {"kind": kind}}),
                                    self.data)["test"]["accuracy"]
@@ -106,8 +106,12 @@ class EdgeFeatures(runs.Workplace):
                 self.assertGreater(found, 0.95)
 
     def test_without_them_it_is_chance(self):
-        ignored = self.train(merged(LEARN, IGNORE), self.data)
-        self.assertLess(ignored["test"]["accuracy"], 0.45)
+        for kind in PLAIN + TYPED:
+            with self.subTest(kind):
+                ignored = self.train(merged(LEARN, IGNORE,
+                                            {"model": {"kind": kind}}),
+                                     self.data)
+                self.assertLess(ignored["test"]["accuracy"], 0.45)
         untold = self.top / "untold"
         imported("npy", planted(self.top / "untold-source", False),
                  "--out", untold)
