@@ -451,6 +451,13 @@ class Recipes(runs.Workplace):
                          [f"b{i}" for i in range(1, 31)])
         self.assertLessEqual({row["class_name"] for row in rows},
                              {"fraud", "fine"})
+        odds = sorted((float(row["probability_1"]) for row in rows),
+                      reverse=True)
+        worst = (self.top / "new-worst.csv").read_text().splitlines()
+        self.assertEqual([float(line.split(",")[5]) for line in worst],
+                         odds[:20])
+        # The number of the class is that of its column.
+        self.assertIn("      1 fraud ", printed)
 
     def larger_than_memory(self, title):
         """The weights are those of a run in memory."""
