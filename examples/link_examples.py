@@ -5,8 +5,8 @@ which measures of the test are printed, and what stands beside them.
 the ratings. They are of values, signs (`-sign`) and pairs (`-links`). Each row sees
 the ratings before it, and their values as features of edges. Without times
 (`-untimed`) it sees those of training, and without features (`-bare`) no values.
-What `-leak` sees tells the answer: a rating's own value, or all pairs of the test,
-which it learns, too. It must reach more than all others.
+What `-leak` sees tells the answer: a rating's own value, or each pair once more, as
+the last edge before its time. It must reach more than all others.
 
 Each seed of `gae-` and `bitcoin-otc` has a split of its own, and so a dataset of
 its own. The splits of triples are given, and so is the test of `lastfm`, of
@@ -29,9 +29,10 @@ class LinkExample:
     definition: str
     settings: list
     measures: list     # (title, key in `test` of the summary, factor)
-    beside: str        # What others reach.
+    beside: str        # What others reach; may be empty.
     split_by_seed: bool = True
-    baseline: object = None  # (dataset) -> measures that need no model
+    # (who, (dataset) -> measures that need no model)
+    baselines: tuple = ()
 
 
 def citations(folder, seed, _):
@@ -69,22 +70,20 @@ def listening(folder, seed, work):
 
 def trust_table(folder, work):
     """With a column for the sign, and the value once more, as a feature. For a
-    leak, `part` has the splits in the order of time, and `all` trains on each."""
+    leak, `before` is a moment before the time."""
     table = work / "trust.csv"
     if not table.exists():
         with (folder / "ratings.csv").open() as given:
             rows = list(csv.DictReader(given))
-        cuts = np.quantile([float(row["time"]) for row in rows], [0.7, 0.85])
         with table.open("w", newline="") as out:
             writer = csv.writer(out)
             writer.writerow(["from", "to", "value", "rating", "sign", "time",
-                             "part", "all"])
+                             "before"])
             for row in rows:
                 value = float(row["feature"])
-                part = SPLITS[np.searchsorted(cuts, float(row["time"]))]
                 writer.writerow([row["from"], row["to"], value, value,
                                  "trusts" if value > 0 else "doubts",
-                                 row["time"], part, "train"])
+                                 row["time"], f"{float(row['time']) - 0.5:.6f}"])
     return table
 
 
@@ -105,8 +104,7 @@ def labelled(label):
 def trust(label):
     def importing(folder, seed, work):
         return [*trust_edges(folder, work, "to"), *labelled(label),
-                "--ignore", "time", "--ignore", "rating",
-                "--ignore", "part", "--ignore", "all",
+                "--ignore", "time", "--ignore", "rating", "--ignore", "before",
                 "--split-edges", "0.8,0.1,0.1", "--by", "random",
                 "--seed", seed]
     return importing
@@ -118,16 +116,15 @@ def next_trust(label, how):
         what = labelled(label) if label else ["--ignore", "value", "--ignore",
                                               "sign"]
         what += ["--ignore" if "bare" in how else "--feature", "rating"]
+        what += ["--split-edges", "0.7,0.15,0.15", "--by", "time"]
         if label is None and how == "-leak":
-            # A copy, all of which carries messages and is learnt.
+            # A copy that is no row, and so is not held out.
             return [*trust_edges(folder, work, "to", "seen"), *what,
-                    "--ignore", "time", "--task-split", "to=part",
-                    "--task-split", "seen=all", "--ignore", "to=all",
-                    "--ignore", "seen=part"]
-        return [*trust_edges(folder, work, "to"), *what,
-                "--ignore", "part", "--ignore", "all",
-                "--task-time" if "untimed" in how else "--edge-time", "time",
-                "--split-edges", "0.7,0.15,0.15", "--by", "time"]
+                    "--task-edges", "to", "--edge-time", "to=time",
+                    "--edge-time", "seen=before", "--ignore", "to=before",
+                    "--ignore", "seen=time"]
+        return [*trust_edges(folder, work, "to"), *what, "--ignore", "before",
+                "--task-time" if "untimed" in how else "--edge-time", "time"]
     return importing
 
 
@@ -179,21 +176,63 @@ def sign_by_means(data):
     return [100 * area(by_means(data, labels), labels["test"] == 1)]
 
 
-def edge_bank(data, others=100):
-    """Reciprocal ranks of test rows among destinations drawn by chance: a pair
-    that was there before comes first. (Poursafaei et al., NeurIPS'22.)"""
+def ranked(data, score_of, others=100):
+    """The MRR of test rows, in the order of time, among as many destinations
+    as Graphmill draws: by chance, and none to which the source has a link in any
+    split.
+    @param score_of (rows before, source, destinations) -> scores."""
     rows = {split: task_rows(data, split, "edges") for split in SPLITS}
     draws = np.random.default_rng(1)
     nodes = max(array.max() for array in rows.values()) + 1
-    known = {tuple(pair) for split in SPLITS[:2] for pair in rows[split]}
-    ranks = []
+    links = {tuple(pair) for pairs in rows.values() for pair in pairs}
+    before = Before(nodes)
+    for split in SPLITS[:2]:
+        for pair in rows[split]:
+            before.add(*pair)
+    total = 0
     for source, destination in rows["test"]:
-        wrong = draws.integers(0, nodes, others)
-        score = (source, destination) in known
-        scores = np.array([(source, each) in known for each in wrong])
-        ranks.append(1 + (scores > score).sum() + (scores == score).sum() / 2)
-        known.add((source, destination))
-    return [float((1 / np.array(ranks)).mean())]
+        places = [destination]
+        while len(places) <= others:
+            wrong = draws.integers(0, nodes)
+            if (source, wrong) not in links:
+                places.append(wrong)
+        score, *wrong = map(tuple, np.reshape(score_of(before, source, places),
+                                              (others + 1, -1)))
+        total += 1 / (1 + sum(each > score for each in wrong)
+                      + wrong.count(score) / 2)
+        before.add(source, destination)
+    return [float(total / len(rows["test"]))]
+
+
+class Before:
+    """The links so far, and how many each destination got."""
+
+    def __init__(self, nodes):
+        self.pairs, self.counts = set(), np.zeros(nodes, int)
+
+    def add(self, source, destination):
+        self.pairs.add((source, destination))
+        self.counts[destination] += 1
+
+
+def edge_bank(data):
+    """A pair that was there before comes first. (Poursafaei et al.,
+    NeurIPS'22.)"""
+    return ranked(data, lambda before, source, places: [
+        (source, each) in before.pairs for each in places])
+
+
+def most_linked(data):
+    """Destinations that got more links before come first."""
+    return ranked(data, lambda before, _, places: before.counts[places])
+
+
+def answers_first(data):
+    """A pair that was there before the other way round comes first, then
+    destinations that got more links."""
+    return ranked(data, lambda before, source, places: [
+        ((each, source) in before.pairs, before.counts[each])
+        for each in places])
 
 
 def most_popular(data, best=20):
@@ -222,32 +261,42 @@ AREAS = [("AUC", "roc_auc", 100), ("AP", "average_precision", 100)]
 RANKS = [("MRR", "mrr", 1), ("hits@1", "hits@1", 1), ("hits@10", "hits@10", 1)]
 IN_ORDER = ["sampler.time=strict", "sampler.disjoint=true",
             "evaluate.visible=past"]
+LATEST_COPY = ["sampler.latest=true", "sampler.fanouts={default: [5, 5], "
+               "node__seen__node: [1, 0], node__rev_seen__node: [1, 0]}"]
+VALUE_BESIDE = (("means of both nodes", value_by_means),)
+SIGN_BESIDE = (("means of both nodes", sign_by_means),)
+LINKS_BESIDE = (("EdgeBank", edge_bank), ("the most linked", most_linked),
+                ("answers, then the most linked", answers_first))
+POPULAR_BESIDE = (("the most popular artists", most_popular),)
 TOP = [("recall@20", "recall@20", 1), ("NDCG@20", "ndcg@20", 1)]
 
 
 def next_ratings():
     """Ratings in the order of time: what is learnt, by what rows may see."""
-    for name, label, settings, measures, beside, baseline in (
+    for name, label, settings, measures, baselines in (
             ("bitcoin-otc-next", "value", [],
-             [("RMSE", "rmse", 1), ("R2", "r2", 1)], "means of both nodes",
-             value_by_means),
+             [("RMSE", "rmse", 1), ("R2", "r2", 1)], VALUE_BESIDE),
             ("bitcoin-otc-next-sign", "sign",
              ["task=edge_class", "evaluate.metric=roc_auc"],
-             [("AUC", "roc_auc", 100)], "means of both nodes", sign_by_means),
+             [("AUC", "roc_auc", 100)], SIGN_BESIDE),
             ("bitcoin-otc-next-links", None,
              ["task=link", "evaluate.metric=mrr", "evaluate.negatives=100"],
-             [("MRR", "mrr", 1)], "EdgeBank, by its own 100 negatives",
-             edge_bank)):
+             [("MRR", "mrr", 1)], LINKS_BESIDE)):
         for how in ("", "-bare", "-untimed", "-untimed-bare", "-leak"):
-            untimed = "untimed" in how or (label is None and how == "-leak")
-            times = [] if untimed else IN_ORDER
-            own = ["decoder.edge_features=true"] if label and how == "-leak" else []
+            own = [] if "untimed" in how else IN_ORDER
+            if how == "-leak" and label is None:
+                own = [*own, *LATEST_COPY]
+            else:
+                own = [*own, "sampler.fanouts=[5, 5]"]
+                if how == "-leak":
+                    own.append("decoder.edge_features=true")
             yield LinkExample(
                 name + how, "bitcoin_otc", next_trust(label, how), "ratings",
-                [f"dataset={name}{how}", *times, "evaluate.neighbours=sampled",
-                 "evaluate.batch_size=64", "train.batch_size=256",
-                 "train.epochs=15", *settings, *own],
-                measures, beside, split_by_seed=False, baseline=baseline)
+                [f"dataset={name}{how}", *own, "evaluate.neighbours=sampled",
+                 "evaluate.batch_size=64", "evaluate.every=2",
+                 "train.batch_size=256", "train.epochs=6", *settings],
+                measures, "", split_by_seed=False,
+                baselines=() if how else baselines)
 
 
 LINK_EXAMPLES = [
@@ -261,18 +310,18 @@ LINK_EXAMPLES = [
     LinkExample("kinship", "kinship", triples, "triples", ["dataset=kinship"],
                 RANKS, "ConvE: MRR 0.83, hits@10 0.98", split_by_seed=False),
     LinkExample("lastfm", "lastfm", listening, "lastfm", ["dataset=lastfm"],
-                TOP, "the most popular artists", baseline=most_popular),
+                TOP, "", baselines=POPULAR_BESIDE),
     LinkExample("lastfm-lookup", "lastfm", listening, "lastfm",
                 ["dataset=lastfm", "model.kind=lookup",
-                 "optimizer.embedding_decay=0.6"], TOP,
-                "the most popular artists", baseline=most_popular),
+                 "optimizer.embedding_decay=0.6"], TOP, "",
+                baselines=POPULAR_BESIDE),
     LinkExample("bitcoin-otc", "bitcoin_otc", trust("value"), "ratings",
                 ["dataset=bitcoin-otc"], [("RMSE", "rmse", 1), ("R2", "r2", 1)],
-                "means of both nodes", baseline=value_by_means),
+                "", baselines=VALUE_BESIDE),
     LinkExample("bitcoin-otc-sign", "bitcoin_otc", trust("sign"), "ratings",
                 ["dataset=bitcoin-otc", "task=edge_class",
-                 "evaluate.metric=roc_auc"], [("AUC", "roc_auc", 100)],
-                "means of both nodes", baseline=sign_by_means),
+                 "evaluate.metric=roc_auc"], [("AUC", "roc_auc", 100)], "",
+                baselines=SIGN_BESIDE),
     *next_ratings(),
 ]
 
@@ -286,7 +335,7 @@ def dataset_name(example):
 def measure(example, sources, work, seeds, run):
     """@param run (arguments of graphmill) -> what it told as JSON
     @returns what accuracies.py prints."""
-    told, baselines = [], []
+    told, beside = [], {who: [] for who, _ in example.baselines}
     for seed in range(1, seeds + 1):
         folder = work / f"{example.name}-{seed if example.split_by_seed else 0}"
         data = folder / dataset_name(example)
@@ -297,8 +346,9 @@ def measure(example, sources, work, seeds, run):
         summary = run("train", example.definition, seed, data)
         told.append([factor * summary["test"][key]
                      for _, key, factor in example.measures])
-        if example.baseline:
-            baselines.append(example.baseline(data))
+        for who, measured in example.baselines:
+            if not beside[who] or example.split_by_seed:
+                beside[who].append(measured(data))
 
     def spread(rows):
         return [{"mean": statistics.mean(column),
@@ -309,7 +359,8 @@ def measure(example, sources, work, seeds, run):
             "settings": example.settings,
             "measures": [title for title, _, _ in example.measures],
             "values": told, "spread": spread(told),
-            "baseline": spread(baselines), "beside": example.beside}
+            "baselines": {who: spread(rows) for who, rows in beside.items()},
+            "beside": example.beside}
 
 
 def text_of(one):
@@ -318,7 +369,7 @@ def text_of(one):
                          for title, each in zip(one["measures"], spread))
 
     settings = "".join(f" --set {each}" for each in one["settings"])
-    beside = (f"{one['beside']}: {line(one['baseline'])}" if one["baseline"]
-              else one["beside"])
+    beside = "; ".join([one["beside"]] * bool(one["beside"]) + [
+        f"{who}: {line(spread)}" for who, spread in one["baselines"].items()])
     return (f"{one['name']:35} {line(one['spread'])}  beside {beside}"
             f"  {one['definition']}{settings}")

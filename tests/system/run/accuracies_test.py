@@ -128,12 +128,30 @@ class Accuracies(runs.Workplace):
         self.assertAlmostEqual(recall, 1)
         self.assertAlmostEqual(gain, (1 + 1 / np.log2(3) + 1) / 3)
 
+    def test_links_by_rules(self):
+        """What stands beside links of the future, among 100 others."""
+        data = self.top / "linked"
+        (data / "tasks/link").mkdir(parents=True)
+        for split, edges in {"train": [[0, 1], [2, 1], [3, 2]],
+                             "val": [[4, 5]],
+                             "test": [[0, 1], [6, 1], [5, 4]]}.items():
+            save(data / "tasks/link", **{f"{split}.edges": np.array(edges)})
+        # A pair that was there comes first, and one that was not ties with 100.
+        self.assertAlmostEqual(link_examples.edge_bank(data)[0],
+                               (1 + 2 / 51) / 3)
+        # Of all destinations, 1 got most, and 4 nothing.
+        popular = link_examples.most_linked(data)[0]
+        self.assertGreater(popular, 2 / 3)
+        self.assertLess(popular, (2 + 0.1) / 3)
+        # The last row answers that of val.
+        self.assertAlmostEqual(link_examples.answers_first(data)[0], 1)
+
     def test_area(self):
         self.assertEqual(link_examples.area(
             np.array([1, 2, 2, 3.]), np.array([0, 1, 0, 1], bool)), 3.5 / 4)
 
     def test_next_ratings(self):
-        """Each way to see the past, of each kind of rows; a leak tells values."""
+        """Each way to see the past, of each kind of rows; a leak tells all."""
         folder = self.top / "ratings/bitcoin_otc"
         folder.mkdir(parents=True)
         rng = np.random.default_rng(8)
@@ -143,7 +161,7 @@ class Accuracies(runs.Workplace):
                 rng.integers(0, 150, 600), rng.integers(0, 150, 600),
                 rng.choice([-3, 5], 600)))))
         told = {}
-        for what, epochs in ("", 12), ("-sign", 12), ("-links", 1):
+        for what, epochs in ("", 12), ("-sign", 12), ("-links", 30):
             names = [f"bitcoin-otc-next{what}{how}" for how in
                      ("", "-bare", "-untimed", "-untimed-bare", "-leak")]
             done = self.call(folder.parent, "--only", *names, "--seeds", "1",
@@ -156,12 +174,14 @@ class Accuracies(runs.Workplace):
         self.assertEqual(list(told), [
             one.name for one in LINK_EXAMPLES
             if one.name.startswith("bitcoin-otc-next")])
-        # Values are drawn by chance.
+        # Values and pairs are drawn by chance.
         self.assertGreater(told["bitcoin-otc-next-leak"][1], 0.5)
         self.assertGreater(told["bitcoin-otc-next-sign-leak"][0], 90)
+        self.assertGreater(told["bitcoin-otc-next-links-leak"][0], 0.25)
         for how in ("", "-bare", "-untimed", "-untimed-bare"):
             self.assertLess(told[f"bitcoin-otc-next{how}"][1], 0.2)
             self.assertLess(told[f"bitcoin-otc-next-sign{how}"][0], 75)
+            self.assertLess(told[f"bitcoin-otc-next-links{how}"][0], 0.12)
 
     def test_plain(self):
         """The R-GCN and the GraphSAGE of NumPy alone, trained on the same
