@@ -116,6 +116,7 @@ batch_form form_in(fields_of& in) {
   out.edge_weights = in.flag("edge_weights");
   out.edge_features = in.flag("edge_features");
   out.degrees = in.flag("degrees");
+  out.ages = in.flag("edge_ages");
   if (const auto rows = in.text("rows"); rows == "triplets")
     out.rows = link_row_form::triplets;
   else if (!rows.empty() && rows != "pairs")

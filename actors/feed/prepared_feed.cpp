@@ -40,7 +40,8 @@ result<definition> definition_of(const feed_request& request,
   return source.value;
 }
 
-result<void> check_form(const batch_form& form, const dataset_info& info) {
+result<void> check_form(const batch_form& form, const definition& def,
+                        const dataset_info& info) {
   if (form.merged && info.node_types.size() > 1)
     return fail(ec::invalid_argument,
                 "\"{}\" has {} node types, so its edge types cannot be merged: "
@@ -60,6 +61,18 @@ result<void> check_form(const batch_form& form, const dataset_info& info) {
       "edge types of \"{}\" have different numbers of features, so "
       "they cannot be merged: leave merge_edge_types or edge_attr out",
       info.name);
+  if (!form.ages)
+    return ok();
+  if (!def.sampler.is_timed())
+    return fail(ec::invalid_argument,
+                "edges have ages where seeds see their past alone: leave "
+                "edge_ages out, or give time=\"strict\" or \"inclusive\"");
+  const auto untimed = [](const edge_type_info& type) { return !type.timed; };
+  if (form.merged && std::ranges::any_of(info.edge_types, untimed))
+    return fail(ec::invalid_argument,
+                "only some edge types of \"{}\" have times, so they cannot be "
+                "merged: leave merge_edge_types or edge_ages out",
+                info.name);
   return ok();
 }
 
@@ -86,16 +99,18 @@ result<void> check_times(const feed_request& request, const definition& def) {
 /// Fails if edges that the graph does not have are to have what its edges have.
 result<void> check_made_edges(const batch_form& form,
                               const sampling_scheme& scheme) {
-  if (form.visits && (form.edge_ids || form.edge_features))
+  if (form.visits && (form.edge_ids || form.edge_features || form.ages))
     return fail(ec::invalid_argument,
-                "edges to visited nodes are no edges of the graph, and have "
-                "neither ids nor features: leave edge_ids and edge_attr out");
+                "edges to visited nodes are no edges of the graph, and have no "
+                "ids, features or ages: leave edge_ids, edge_attr and "
+                "edge_ages out");
   if (scheme.subgraph != subgraph_kind::bidirectional)
     return ok();
-  if (form.edge_features)
+  if (form.edge_features || form.ages)
     return fail(ec::invalid_argument,
-                "reverses of sampled edges have no features: leave edge_attr "
-                "out, or give subgraph_type=\"induced\"");
+                "reverses of sampled edges have no features and no ages: leave "
+                "edge_attr and edge_ages out, or give "
+                "subgraph_type=\"induced\"");
   for (std::size_t e = 0; e < scheme.opposites.size() && form.edge_ids; ++e)
     if (scheme.opposites[e] >= 0 && std::cmp_not_equal(scheme.opposites[e], e))
       return fail(ec::invalid_argument,
@@ -210,6 +225,10 @@ result<void> settle_rows(const feed_request& request,
     member.negatives = nullptr;
   if (own) {
     GRAPHMILL_TRYV(check_named_pairs(member.def));
+    if (form.ages)
+      return fail(ec::invalid_argument,
+                  "pairs have no time, so that edges have no ages for them: "
+                  "leave edge_ages out");
     GRAPHMILL_TRY(member.rows, rows_named(*own, request, *member.graph));
     form.labels = false;
   }
@@ -285,7 +304,7 @@ prepare_feed(const feed_request& request,
   auto form = request.form;
   form.trees = def.sampler.is_timed() && def.sampler.disjoint;
   form.visits = def.sampler.method == sampling_method::pinsage;
-  GRAPHMILL_TRYV(check_form(form, seen.info()));
+  GRAPHMILL_TRYV(check_form(form, def, seen.info()));
   GRAPHMILL_TRYV(check_times(request, def));
   auto share = member_share::all(def, seen);
   if (request.cluster)

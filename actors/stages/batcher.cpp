@@ -53,7 +53,7 @@ private:
     if (config_.form) {
       GRAPHMILL_TRY(auto formed,
                     form_batch(std::move(batch), job.rows, job.edges.get(),
-                               *config_.form, info, config_.pool));
+                               *config_.form, info, config_.pool, job.times));
       return std::make_shared<formed_batch>(std::move(formed));
     }
     GRAPHMILL_TRY(auto assembled, assemble(std::move(batch), config_.needs,
@@ -78,7 +78,8 @@ batch_stage assembling_by(batcher_actor actor) {
                           .global_seeds = batch.global_seeds,
                           .key = batch.key,
                           .rows = batch.rows,
-                          .edges = batch.edges ? batch.seeds : nullptr};
+                          .edges = batch.edges ? batch.seeds : nullptr,
+                          .times = batch.seeds->until};
     },
     [](batch_in_making& batch, const assemble_answer& answer) {
       batch.made = answer.batch;

@@ -21,6 +21,7 @@ struct assemble_job {
   std::vector<seed_row> rows{}; ///< Of the seeds' table; forms tell them.
   /// What a batch has besides, if its seeds are edges; else null.
   std::shared_ptr<const seed_batch> edges = nullptr;
+  std::vector<std::int64_t> times{}; ///< `batch_seeds::until` of the seeds.
 };
 struct assemble_answer {
   std::shared_ptr<minibatch> batch;

@@ -4,9 +4,15 @@
 #include "pipelines/definition/validation/edge_features.hpp"
 #include "pipelines/definition/validation/edge_weights.hpp"
 
+#include <algorithm>
+
 namespace graphmill {
 
 namespace {
+
+bool has_edge_times(const dataset_info& info) {
+  return std::ranges::any_of(info.edge_types, &edge_type_info::timed);
+}
 
 void add_node_slots(const batch_form& form, const dataset_info& info,
                     node_type_id type, std::vector<formed_slot>& out) {
@@ -25,12 +31,20 @@ void add_node_slots(const batch_form& form, const dataset_info& info,
     return;
   if (node.class_count > 0)
     add("y", traits_of(node.labels).element);
+  if (form.ages && form.trees)
+    add("seed_time", dtype::int64);
   add("input_id", dtype::int64);
 }
 
+/// What edges have besides their ends.
+struct edge_columns {
+  bool weights = false;
+  bool features = false;
+  bool times = false;
+};
+
 void add_edge_slots(const batch_form& form, array_of about, edge_type_id type,
-                    bool weighted, bool described,
-                    std::vector<formed_slot>& out) {
+                    const edge_columns& has, std::vector<formed_slot>& out) {
   const auto add = [&out, about, type](std::string_view name, dtype element) {
     out.push_back({name, about, type, element});
   };
@@ -42,9 +56,11 @@ void add_edge_slots(const batch_form& form, array_of about, edge_type_id type,
   }
   if (form.edge_ids)
     add("e_id", dtype::int64);
-  if (form.edge_weights && weighted)
+  if (form.edge_weights && has.weights)
     add("edge_weight", dtype::float32);
-  if (form.edge_features && described)
+  if (form.ages && has.times)
+    add("edge_age", dtype::float32);
+  if (form.edge_features && has.features)
     add("edge_attr", dtype::float32);
 }
 
@@ -72,6 +88,9 @@ void add_row_slots(const batch_form& form, const dataset_info& info,
     else if (form.has_negatives())
       add("edge_label", dtype::float32);
   }
+  if (form.ages && form.trees)
+    add(form.rows == link_row_form::triplets ? "seed_time" : "edge_label_time",
+        dtype::int64);
   if (form.labels && task.weighted)
     add("edge_label_weight", dtype::float32);
   if (several)
@@ -99,12 +118,15 @@ std::vector<formed_slot> slots_of(const batch_form& form,
   if (!form.merged || info.edge_types.empty()) {
     for (std::size_t e = 0; e < info.edge_types.size(); ++e)
       add_edge_slots(form, array_of::edge_type, static_cast<edge_type_id>(e),
-                     info.edge_types[e].weighted || form.visits,
-                     info.edge_types[e].feature_width > 0, out);
+                     {info.edge_types[e].weighted || form.visits,
+                      info.edge_types[e].feature_width > 0,
+                      info.edge_types[e].timed},
+                     out);
   } else {
     add_edge_slots(form, array_of::all_edges, 0,
-                   has_edge_weights(info) || form.visits,
-                   has_edge_features(info), out);
+                   {has_edge_weights(info) || form.visits,
+                    has_edge_features(info), has_edge_times(info)},
+                   out);
     if (info.edge_types.size() > 1)
       out.push_back({"edge_type", array_of::all_edges, 0, dtype::int64});
   }
@@ -119,6 +141,7 @@ batch_needs needs_of(const batch_form& form, const dataset_info& info) {
   out.degrees = form.degrees;
   out.weights = form.edge_weights && (has_edge_weights(info) || form.visits);
   out.edge_features = form.edge_features && has_edge_features(info);
+  out.ages = form.ages && has_edge_times(info);
   out.backward = false;
   out.original_ids = true;
   out.node_bytes = form.trees ? sizeof(std::int32_t) + sizeof(std::int64_t) : 0;
@@ -128,16 +151,18 @@ batch_needs needs_of(const batch_form& form, const dataset_info& info) {
     out.edge_bytes +=
       sizeof(std::int64_t) // Their types.
       + (form.edge_ids ? sizeof(edge_id) : 0)
-      + (out.weights ? sizeof(float) : 0)
+      + (out.weights ? sizeof(float) : 0) + (out.ages ? sizeof(float) : 0)
       + (out.edge_features
            ? static_cast<std::uint64_t>(info.edge_types.front().feature_width)
                * sizeof(float)
            : 0);
-  // A pair has two ids, a label, a weight and a type, for each node of a row.
+  // A pair has two ids, a label, a weight, a type and a time, for each node of
+  // a row.
   if (info.chosen_task)
-    out.row_copies = (2 * sizeof(node_id) + 2 * sizeof(float)
-                      + sizeof(std::int64_t) + sizeof(seed_row))
-                     / sizeof(local_id);
+    out.row_copies =
+      (2 * sizeof(node_id) + 2 * sizeof(float)
+       + (form.ages ? 2 : 1) * sizeof(std::int64_t) + sizeof(seed_row))
+      / sizeof(local_id);
   return out;
 }
 

@@ -33,6 +33,7 @@ struct batch_form {
   bool edge_weights = false;  ///< Of types that have weights.
   bool edge_features = false; ///< Of types that have features.
   bool degrees = false;       ///< In-degrees over the full graph.
+  bool ages = false;  ///< Of edges with times; with trees, times of rows, too.
   bool trees = false; ///< Nodes have rows: each row has a tree of its own.
   /// Edges of all types have weights: how often walks came to their sources.
   bool visits = false;
@@ -61,14 +62,17 @@ struct formed_slot {
   /// "y" [seeds] or [seeds, columns], "input_id" [seeds] positions among the
   /// seeds of the split. Of edges: "edge_index" [2, edges] sources above
   /// destinations, or "indptr" [rows + 1] and "indices" [edges]; "e_id",
-  /// "edge_weight", "edge_type" [edges]; "edge_attr" [edges, width].
+  /// "edge_weight", "edge_type" [edges]; "edge_attr" [edges, width];
+  /// "edge_age" [edges] how long before the time of its row an edge was. Of
+  /// trees with ages, "seed_time" [seeds] in ticks.
   ///
   /// Of rows of a task, in place of "y": "edge_label_index" [2, pairs] local
   /// ids, the edges, then their negatives, edge by edge; "edge_label" [pairs]
   /// or [pairs, columns]. Or of triplets "src_index" and "dst_pos_index"
   /// [edges], "dst_neg_index" and "src_neg_index" [edges] or [edges,
   /// negatives], or [negatives] that all edges share. "edge_label_weight",
-  /// "edge_label_type" [pairs or edges], "input_id" [edges].
+  /// "edge_label_type" [pairs or edges], "input_id" [edges]. Of trees with
+  /// ages, "edge_label_time" [pairs], or of triplets "seed_time" [edges].
   std::string_view name; ///< Of a literal.
   array_of about = array_of::node_type;
   std::int32_t type = 0;

@@ -20,9 +20,10 @@ namespace {
 class former {
 public:
   former(formed_batch& out, std::span<const seed_row> rows,
-         const batch_form& form, const dataset_info& info,
-         const std::shared_ptr<buffer_pool>& pool)
-    : out_(out), rows_(rows), form_(form), info_(info), pool_(pool) {}
+         std::span<const std::int64_t> until, const batch_form& form,
+         const dataset_info& info, const std::shared_ptr<buffer_pool>& pool)
+    : out_(out), rows_(rows), until_(until), form_(form), info_(info),
+      pool_(pool) {}
 
   result<void> add_nodes(std::size_t type) {
     auto& data = out_.data;
@@ -41,6 +42,11 @@ public:
     if (std::cmp_equal(type, info_.target) && !info_.chosen_task) {
       if (node.class_count > 0)
         add_labels(node);
+      if (form_.ages && form_.trees) {
+        auto& times = out_.numbers.emplace_back(pool_);
+        times.append(until_);
+        add(times);
+      }
       auto& rows = out_.numbers.emplace_back(pool_);
       rows.append(rows_);
       add(rows);
@@ -51,7 +57,7 @@ public:
 
   /// The edges of one type, or of several row by row.
   /// @param features Of these types; none: the form has none, or they have.
-  void add_edges(std::span<edge_list> lists, bool weighted,
+  void add_edges(std::span<edge_list> lists, bool weighted, bool timed,
                  std::span<pod_vector<float>> features, std::int64_t width) {
     if (form_.layout == edge_layout::coo)
       add_pairs(lists);
@@ -69,6 +75,13 @@ public:
           return list.weights.empty() ? nullptr : list.weights.data();
         },
         1, out_.values);
+    if (form_.ages && timed)
+      add_by_edge<float>(
+        lists, lists.front().ages,
+        [](const edge_list& list) {
+          return list.ages.empty() ? nullptr : list.ages.data();
+        },
+        0, out_.values);
     if (!features.empty() && width > 0)
       add_features(lists, features, width);
   }
@@ -111,6 +124,9 @@ public:
       told = add_label_pairs(edges, taken);
       add_row_labels(edges, taken, told.size());
     }
+    if (form_.ages && form_.trees)
+      add_of_rows<std::int64_t>(
+        told, [this](auto row) { return until_[row]; }, out_.numbers);
     if (form_.labels && task.weighted)
       add_of_rows<float>(
         told, [&edges](auto row) { return edges.weights[row]; }, out_.values);
@@ -434,6 +450,7 @@ private:
 
   formed_batch& out_;
   const std::span<const seed_row> rows_;
+  const std::span<const std::int64_t> until_;
   const batch_form& form_;
   const dataset_info& info_;
   const std::shared_ptr<buffer_pool>& pool_;
@@ -445,6 +462,7 @@ void lay_edges_out(former& make, formed_batch& out, const batch_form& form,
   auto& lists = out.data.graph.edges;
   if (form.merged && !lists.empty()) {
     make.add_edges(lists, has_edge_weights(info) || form.visits,
+                   std::ranges::any_of(info.edge_types, &edge_type_info::timed),
                    out.data.edge_features,
                    info.edge_types.front().feature_width);
     if (lists.size() > 1)
@@ -456,6 +474,7 @@ void lay_edges_out(former& make, formed_batch& out, const batch_form& form,
     const std::span one{&lists[e], 1};
     const std::span features{out.data.edge_features};
     make.add_edges(one, info.edge_types[e].weighted || form.visits,
+                   info.edge_types[e].timed,
                    features.empty() ? features : features.subspan(e, 1),
                    info.edge_types[e].feature_width);
     make.count_edges(one, info.edge_types[e].destination);
@@ -463,10 +482,15 @@ void lay_edges_out(former& make, formed_batch& out, const batch_form& form,
 }
 
 result<void> lay_out(formed_batch& out, std::span<const seed_row> rows,
-                     const seed_batch* edges, const batch_form& form,
-                     const dataset_info& info,
+                     const seed_batch* edges,
+                     std::span<const std::int64_t> until,
+                     const batch_form& form, const dataset_info& info,
                      const std::shared_ptr<buffer_pool>& pool) {
-  former make{out, rows, form, info, pool};
+  if (form.ages && form.trees && until.size() != rows.size())
+    return fail(ec::invalid_data,
+                "step {} has {} rows, and {} of them have times",
+                out.data.key.step, rows.size(), until.size());
+  former make{out, rows, until, form, info, pool};
   for (std::size_t t = 0; t < info.node_types.size(); ++t)
     GRAPHMILL_TRYV(make.add_nodes(t));
   lay_edges_out(make, out, form, info);
@@ -488,7 +512,8 @@ result<formed_batch> form_batch(fetched_batch data,
                                 std::span<const seed_row> rows,
                                 const seed_batch* edges, const batch_form& form,
                                 const dataset_info& info,
-                                const std::shared_ptr<buffer_pool>& pool) {
+                                const std::shared_ptr<buffer_pool>& pool,
+                                std::span<const std::int64_t> until) {
   if (form.merged && info.node_types.size() > 1)
     return fail(ec::invalid_argument,
                 "\"{}\" has {} node types, so its edge types cannot be merged: "
@@ -498,7 +523,7 @@ result<formed_batch> form_batch(fetched_batch data,
   try {
     formed_batch out;
     out.data = std::move(data);
-    GRAPHMILL_TRYV(lay_out(out, rows, edges, form, info, pool));
+    GRAPHMILL_TRYV(lay_out(out, rows, edges, until, form, info, pool));
     return out;
   } catch (const std::bad_alloc&) {
     return fail(ec::out_of_memory, "no memory to form step {} of rank {}",

@@ -44,10 +44,12 @@ struct formed_batch : minibatch {
 /// @param rows Of the seeds' table, in the order of the seeds.
 /// @param edges What these rows have besides, if they are edges; else null.
 /// @param pool Where new arrays take their memory from; null: the heap.
+/// @param until `batch_seeds::until` of the rows; needed by ages with trees.
 result<formed_batch> form_batch(fetched_batch data,
                                 std::span<const seed_row> rows,
                                 const seed_batch* edges, const batch_form& form,
                                 const dataset_info& info,
-                                const std::shared_ptr<buffer_pool>& pool);
+                                const std::shared_ptr<buffer_pool>& pool,
+                                std::span<const std::int64_t> until = {});
 
 } // namespace graphmill

@@ -5,6 +5,7 @@
 #include "pipelines/flow/batch_size.hpp"
 #include "tests/partition/sampling/support.hpp"
 
+#include <algorithm>
 #include <array>
 #include <map>
 #include <string>
@@ -58,7 +59,8 @@ std::map<std::string, numbers> named(const formed_batch& batch,
     const auto& array = batch.arrays[i];
     if (slots[i].element == dtype::int64) {
       out[name] = list_of(array);
-    } else if (slots[i].name.starts_with("edge_label")) {
+    } else if (slots[i].name.starts_with("edge_label")
+               || slots[i].name == "edge_age") {
       const auto* from = static_cast<const float*>(array.data);
       out[name] = {from, from + (from == nullptr ? 0 : array.rows)};
     }
@@ -177,12 +179,59 @@ CATCH_TEST_CASE("nodes of trees have rows", "[pipelines][form_batch]") {
   CATCH_CHECK(arrays.at("batch0") == numbers{0, 1, 0, 1, 1});
   CATCH_CHECK(arrays.at("edge_index0") == numbers{2, 3, 4, 0, 1, 1});
 
+  // The first two edges of node 3 are of the times 10 and 20.
+  form.ages = true;
+  scheme.ages = true;
+  batch = fetched(data, scheme, seeds);
+  CATCH_CHECK(needs_of(form, info).ages);
+  made = value_of(form_batch(std::move(batch), numbers{8, 5}, nullptr, form,
+                             info, nullptr, seeds.until));
+  const auto aged = named(made, form, info);
+  CATCH_CHECK(aged.at("seed_time0") == numbers{20, 30});
+  CATCH_CHECK(aged.at("edge_age0") == numbers{10, 20, 10});
+  CATCH_CHECK(aged.at("edge_index0") == arrays.at("edge_index0"));
+  const auto timeless = form_batch(fetched(data, scheme, seeds), numbers{8, 5},
+                                   nullptr, form, info, nullptr);
+  CATCH_REQUIRE(!timeless);
+  CATCH_CHECK_THAT(timeless.error().message, contains("0 of them have times"));
+  form.ages = false;
+  scheme.ages = false;
+
   auto broken = fetched(data, scheme, seeds);
   broken.graph.nodes[0].trees.resize(4);
   const auto refused =
     form_batch(std::move(broken), numbers{8, 5}, nullptr, form, info, nullptr);
   CATCH_REQUIRE(!refused);
   CATCH_CHECK_THAT(refused.error().message, contains("in whose tree they are"));
+}
+
+CATCH_TEST_CASE("pairs of trees have the times of their rows",
+                "[pipelines][form_batch]") {
+  auto graph = cycle(6);
+  graph.edges[0].times.assign(6, {10, 20});
+  const auto data = whole(graph);
+  const auto info = with_task(data, links);
+  batch_form form;
+  form.trees = form.ages = true;
+  plain_rows plain{.ends = {{2, 3}, {4, 5}}};
+  plain.negatives = {.wrong_destinations = 1, .nodes = {0, 1}};
+  form.wrong_destinations = true;
+  const auto rows = batch_of_rows(plain, data, info);
+  const numbers until{15, 25};
+  const auto batch_in = [&](link_row_form layout) {
+    form.rows = layout;
+    auto batch = fetched(data, scheme_of(graph, {0}), rows);
+    auto& nodes = batch.graph.nodes[0];
+    nodes.trees.resize(nodes.ids.size());
+    std::fill_n(nodes.trees.data(), nodes.trees.size(), 0);
+    return named(value_of(form_batch(std::move(batch), numbers{0, 1}, &rows,
+                                     form, info, nullptr, until)),
+                 form, info);
+  };
+  CATCH_CHECK(batch_in(link_row_form::pairs).at("edge_label_time0")
+              == numbers{15, 25, 15, 25});
+  CATCH_CHECK(batch_in(link_row_form::triplets).at("seed_time0")
+              == numbers{15, 25});
 }
 
 CATCH_TEST_CASE("a form does not depend on parts", "[pipelines][form_batch]") {
