@@ -7,6 +7,7 @@ import difflib
 import inspect
 import numbers
 import operator
+import os
 from typing import Any, Mapping, Sequence
 
 from .errors import DefinitionError
@@ -27,7 +28,8 @@ _INSTEAD = {
     "temporal_strategy": "give latest=True for \"last\", and nothing for "
                          "\"uniform\"",
     "time_attr": "times are read at the import (edge_time=); give "
-                 "time=\"inclusive\", which is PyG's rule, or \"strict\"",
+                 "time=\"inclusive\", which is PyG's rule, or \"strict\"; "
+                 "edge_ages=True has times in batches",
     "weight_attr": "weights are read at the import; give method=\"weighted\"",
     "transform_sampler_output": "give `transform`, which gets each batch",
     "is_sorted": "imports sort edges; leave it out",
@@ -125,9 +127,45 @@ def seconds(what: str, value: Any) -> float:
     return float(found)
 
 
+def path(what: str, value: Any) -> str:
+    """The place of a file or a folder."""
+    try:
+        found = os.fspath(value)
+    except TypeError:
+        found = None
+    if not isinstance(found, str):
+        raise DefinitionError(f"{what} is {value!r}: give a path", "invalid_argument")
+    return found
+
+
+def text(what: str, value: Any) -> str:
+    """A name of something."""
+    if not isinstance(value, str):
+        raise DefinitionError(f"{what} is {value!r}: give a text", "invalid_argument")
+    return value
+
+
+def share(what: str, value: Any) -> float:
+    """A real number, of which the program knows the range."""
+    found = plain(value)
+    if isinstance(found, bool) or not isinstance(found, (int, float)):
+        raise DefinitionError(f"{what} is {value!r}: give a number",
+                              "invalid_argument")
+    return found
+
+
+def not_among(given: Mapping[str, tuple[Any, Sequence[str | None]]]) -> list[str]:
+    """What is wrong with arguments, each of which is one of some words, or None
+    where that is among them."""
+    return [f"{name} is {value!r}: give one of {', '.join(filter(None, words))}"
+            for name, (value, words) in given.items()
+            if not isinstance(value, (str, type(None))) or value not in words]
+
+
 def texts(what: str, value: Any) -> list[str]:
     """A list of texts. A single text is a list of letters, which nobody means."""
-    if isinstance(value, str) or not all(isinstance(one, str) for one in value):
+    if (isinstance(value, (str, bytes, Mapping)) or not hasattr(value, "__iter__")
+            or not all(isinstance(one, str) for one in value)):
         raise DefinitionError(f"{what} is {value!r}: give a list of texts",
                               "invalid_argument")
     return list(value)

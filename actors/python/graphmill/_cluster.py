@@ -10,6 +10,7 @@ import subprocess
 import urllib.parse
 
 from ._engine import find_program
+from ._wording import of_loaders
 from .errors import Unavailable
 
 _PATIENCE_SECONDS = 60.0
@@ -58,7 +59,7 @@ def _status_of(cluster: str, key: str, insecure: bool) -> str:
             continue
         if done.returncode in (0, _TROUBLED):
             return done.stdout
-        why.append(done.stderr.strip())
+        why.append(of_loaders(done.stderr.strip()))
     raise Unavailable(
         f"cannot ask the cluster at {cluster} for its data: {'; '.join(why)}; "
         "give `data`, a folder here with the tables of its parts", "unavailable")

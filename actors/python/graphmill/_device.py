@@ -6,13 +6,22 @@ import collections
 import contextlib
 import importlib
 import warnings
-from typing import Any, Protocol
+from typing import Any, Iterator, Protocol
 
 from ._types import Array
 from .batch import Batch
 from .errors import DefinitionError
 
 _EXTENT = 64 << 20  # Memory is registered in such pieces.
+
+
+def pieces(begin: int, past: int) -> Iterator[tuple[int, int]]:
+    """Parts of a range of the memory of batches, each within an extent. CUDA refuses
+    to copy what lies in two registered ranges, or in one of them only in part."""
+    while begin < past:
+        end = min((begin // _EXTENT + 1) * _EXTENT, past)
+        yield begin, end
+        begin = end
 
 
 class Device(Protocol):
@@ -64,10 +73,27 @@ class Cuda:
 
     def copied(self, batch: Batch) -> tuple[Batch, Any]:
         with self._torch.cuda.stream(self._stream):
-            made = batch.to(self._device, non_blocking=True)
+            made = batch._like(True, {
+                at: self._copy(source, begin)
+                for at, source, begin in batch._sources()})
             event = self._torch.cuda.Event()
             event.record(self._stream)
         return made, event
+
+    def _copy(self, source: Array, begin: int) -> Any:
+        """Begins the copy of an array that lies there in the memory of all batches.
+        From extents that are not registered, CUDA copies by way of its own memory."""
+        tensor = self._torch.from_numpy(source)
+        parts = list(pieces(begin, begin + source.nbytes))
+        if len(parts) < 2:
+            return tensor.to(self._device, non_blocking=True)
+        made = self._torch.empty_like(tensor, device=self._device)
+        to, of = made.view(-1), tensor.view(-1)
+        for first, past in parts:
+            part = slice((first - begin) // source.itemsize,
+                         (past - begin) // source.itemsize)
+            to[part].copy_(of[part], non_blocking=True)
+        return made
 
     def use(self, batch: Batch, event: Any) -> None:
         stream = self._torch.cuda.current_stream(self._device)
@@ -96,8 +122,9 @@ class Copies:
 
     def begin(self, batch: Batch) -> tuple[Batch, Any]:
         """Begins a copy. For `end`."""
-        for first, past in batch._places():
-            for extent in range(first // _EXTENT, (past - 1) // _EXTENT + 1):
+        for _, source, begin in batch._sources():
+            for first, _ in pieces(begin, begin + source.nbytes):
+                extent = first // _EXTENT
                 if extent not in self._extents:
                     self._extents[extent] = self._register(extent)
         made, event = self._device.copied(batch)

@@ -59,7 +59,7 @@ def _block(dgl: Any, batch: Batch, hops: int) -> Any:
                                  num_src_nodes=sources[lay.target],
                                  num_dst_nodes=ends[lay.target])
     for name, of in batch._all():
-        if name in ("y", "input_id", "edge_index"):
+        if name in ("y", "seed_time", "input_id", "edge_index"):
             continue
         array = batch._array(name, of)
         if of in edges:
@@ -77,7 +77,8 @@ def _block(dgl: Any, batch: Batch, hops: int) -> Any:
 def _label(batch: Batch, blocks: list[Any]) -> None:
     """Labels are known of seeds, which the last block ends at."""
     lay = batch._layout
-    for name, called in ("y", "label"), ("input_id", "input_id"):
+    for name, called in (("y", "label"), ("seed_time", "seed_time"),
+                         ("input_id", "input_id")):
         if blocks and lay.target in lay.slots.get(name, {}):
             last = blocks[-1]
             data = (last.dstnodes[lay.target].data if lay.typed

@@ -21,6 +21,7 @@ from typing import IO, Any
 import numpy as np
 
 from ._types import Array
+from ._wording import of_loaders
 from .errors import (Cancelled, CreditError, EngineError, ForkError, Timeout,
                      Unavailable, error_of)
 
@@ -336,7 +337,8 @@ class Engine:
                 return None
             if "error" in said:
                 reason = said["error"]
-                self._failure = error_of(reason["code"], reason["message"])
+                self._failure = error_of(reason["code"],
+                                         of_loaders(reason["message"]))
                 raise self._failure
             if "verdict" in said:
                 self._verdict = said["verdict"]

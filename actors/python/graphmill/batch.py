@@ -11,7 +11,7 @@ import numpy as np
 
 from ._dgl import triple_of
 from ._types import Array
-from .errors import Error
+from .errors import DefinitionError, Error
 
 EdgeType = tuple[str, str, str]
 TypeName = Union[str, EdgeType]
@@ -19,12 +19,48 @@ TypeName = Union[str, EdgeType]
 
 # What rows have, of which there is one where a loader has one kind of rows.
 _OF_ROWS = frozenset((
-    "y", "input_id", "edge_label_index", "edge_label", "edge_label_weight",
+    "y", "seed_time", "input_id", "edge_label_index", "edge_label",
+    "edge_label_time", "edge_label_weight",
     "src_index", "dst_pos_index", "dst_neg_index", "src_neg_index"))
 _OF_TRIPLETS = frozenset(("src_index", "dst_pos_index", "dst_neg_index",
                           "src_neg_index"))
 _SQUARE = frozenset(("x", "edge_index", "edge_label_index"))
 _NO_TYPE: tuple[Any, ...] = (None,)
+
+# Where an attribute is that a batch does not have.
+_MISSING = {
+    "e_id": "give the loader edge_ids=True",
+    "edge_weight": "give the loader edge_weights=True",
+    "edge_attr": "give the loader edge_attr=True",
+    "edge_type": "merge_edge_types=True has numbers of edge types",
+    "degree": "give the loader degrees=True",
+    "batch": "give the loader time=... and disjoint=True",
+    "edge_index": "form=\"coo\" has it, and \"csr\" has indptr and indices",
+    "indptr": "give the loader form=\"csr\"",
+    "indices": "give the loader form=\"csr\"",
+    "edge_label": "it is of a LinkLoader with labels or negatives in mode \"binary\"",
+    "edge_label_index": "it is of a LinkLoader in mode \"binary\"",
+    "x": "these nodes have no features: learn a row for each `n_id`",
+    "y": "no labels are known, or those of edges are `edge_label`",
+    "edge_age": "give the loader time=... and edge_ages=True",
+    "edge_time": "give the loader edge_ages=True for `edge_age`: how long before its "
+                 "seed an edge was",
+    "seed_time": "give the loader time=..., disjoint=True and edge_ages=True",
+    "edge_label_time": "give the loader time=..., disjoint=True and edge_ages=True",
+    "time": "edge_ages=True has times of seeds in `seed_time` and ages of edges in "
+            "`edge_age`",
+    "node_time": "edge_ages=True has times of seeds in `seed_time`",
+    "train_mask": "a batch has seeds of one split, the rows of `y`",
+    "val_mask": "a batch has seeds of one split, the rows of `y`",
+    "test_mask": "a batch has seeds of one split, the rows of `y`",
+    "cuda": "use to(\"cuda\"), or give the loader a device",
+    "cpu": "use to(\"cpu\")",
+    "pin_memory": "give the loader a device: it copies from pinned memory",
+    "keys": "as_pyg() makes Data of PyG, which has that",
+    "num_features": "see `info` of the loader, or the shape of `x`",
+    "num_node_features": "see `info` of the loader, or the shape of `x`",
+    "to_homogeneous": "as_pyg() makes Data of PyG, which has that",
+    "to_dict": "as_pyg() makes Data of PyG, which has that"}
 
 
 class Key(NamedTuple):
@@ -92,7 +128,11 @@ def _torch() -> Any:
 
 def is_cuda(device: Any) -> bool:
     """Whether it names a CUDA device of PyTorch."""
-    return bool(_torch().device(device).type == "cuda")
+    try:
+        return bool(_torch().device(device).type == "cuda")
+    except (RuntimeError, TypeError) as cause:
+        raise DefinitionError(f"device is {device!r}: give one of PyTorch, such as "
+                              "\"cpu\" or \"cuda:0\"", "invalid_argument") from cause
 
 
 class Batch:
@@ -105,9 +145,9 @@ class Batch:
     which are the first rows; ``input_id`` [batch_size] their positions among the
     seeds of the split; ``n_id`` [nodes] ids in the dataset; ``e_id``,
     ``edge_weight``, ``edge_type`` [edges]; ``edge_attr`` [edges, width] their
-    features; ``degree`` [nodes]; with ``disjoint``, ``batch`` [nodes] the row of
-    the seed in whose tree a node is; with
-    ``form="csr"``, ``indptr`` and ``indices`` in place of ``edge_index``.
+    features; ``edge_age`` [edges] how long before the time of its seed an edge was;
+    ``degree`` [nodes]; with ``disjoint``, ``batch`` [nodes] the row of the seed in
+    whose tree a node is, and ``seed_time`` [batch_size]; with ``form="csr"``, ``indptr`` and ``indices`` in place of ``edge_index``.
 
     Of other graphs there are ``x_dict``, ``edge_index_dict`` and so on, and
     ``batch["paper"].x``; ``y`` and ``batch_size`` are those of the target type.
@@ -170,18 +210,22 @@ class Batch:
         return sum(self._found(name)[-1] for name in self._layout.node_types)
 
     @property
+    def num_edges(self) -> int:
+        """Edges of all types."""
+        return sum(sum(counts) for counts in self._edge_counts())
+
+    @property
     def num_sampled_nodes(self) -> Any:
         """Nodes by hop: seeds, new ones of hop 1, ...; by type, if there are
-        several."""
-        counts = {name: [later - before for before, later in
-                         zip([0, *found], found)]
-                  for name, found in ((name, self._found(name))
-                                      for name in self._layout.node_types)}
+        several; `num_sampled_nodes_dict` is the same."""
+        counts = {name: TypeView(self, name).num_sampled_nodes
+                  for name in self._layout.node_types}
         return counts if self._layout.typed else counts[self._layout.target]
 
     @property
     def num_sampled_edges(self) -> Any:
-        """Edges by hop; by type, if there are several."""
+        """Edges by hop; by type, if there are several; `num_sampled_edges_dict`
+        is the same."""
         lay, lists = self._layout, self._edge_counts()
         if lay.typed:
             return dict(zip(lay.edge_types, lists))
@@ -202,6 +246,10 @@ class Batch:
     def edge_types(self) -> list[EdgeType]:
         return list(self._layout.edge_types)
 
+    def metadata(self) -> tuple[list[str], list[EdgeType]]:
+        """Types of nodes and of edges, as layers of PyG take them."""
+        return self.node_types, self.edge_types
+
     def _rows(self, of: TypeName) -> int:
         """Seeds of a type."""
         return self._words[self._layout.arrays["input_id", of][0] + 1]
@@ -217,20 +265,52 @@ class Batch:
         if name.startswith("_"):
             raise AttributeError(name)
         lay = self._layout
-        if lay.typed and name.endswith("_dict") and name[:-5] in lay.slots:
+        if lay.typed and name.endswith("_dict"):
             kind = name[:-5]
-            return {of: self._array(kind, of) for of in lay.slots[kind]}
+            if kind in lay.slots:
+                return {of: self._array(kind, of) for of in lay.slots[kind]}
+            if kind in ("num_sampled_nodes", "num_sampled_edges"):
+                return getattr(self, kind)
         of = lay.slots.get(name, {})
         if len(of) == 1 and (not lay.typed or name in _OF_ROWS):
             return self._array(name, next(iter(of)))
-        hint = (f": it has several types, see {name}_dict" if of else
-                f"; there are {', '.join(lay.slots)}")
-        raise AttributeError(f"a batch of this loader has no {name}{hint}")
+        raise AttributeError(f"a batch of this loader has no {name}"
+                             + self._instead(name))
 
-    def __getitem__(self, of: TypeName) -> "TypeView":
-        if of not in self._layout.node_types and of not in self._layout.edge_types:
-            raise KeyError(of)
-        return TypeView(self, of)
+    def _instead(self, name: str) -> str:
+        """What a user who asked for it may have meant."""
+        lay, whole = self._layout, name[:-5] if name.endswith("_dict") else name
+        if lay.typed and name in lay.slots:
+            types = ", ".join(f"batch[{of!r}]" for of in list(lay.slots[name])[:2])
+            return f": it has several types, see {name}_dict, or {types}.{name}"
+        if whole in lay.slots or hasattr(type(self), whole):
+            return f": it has one type, see {whole}"
+        hint = _MISSING.get(whole)
+        return (f": {hint}" if hint else "") + f"; there are {', '.join(lay.slots)}"
+
+    def __contains__(self, name: object) -> bool:
+        """Whether there is such an attribute, or a type of that name."""
+        return (name in self._layout.slots or name in self._layout.node_types
+                or name in self._layout.edge_types)
+
+    def __getitem__(self, of: Any) -> Any:
+        lay = self._layout
+        if lay.merged and len(lay.edge_types) > 1 and of in lay.edge_types:
+            raise KeyError(f"edge types are merged: edges of {of!r} are those with "
+                           f"edge_type == {lay.edge_types.index(of)}")
+        if of in lay.node_types or of in lay.edge_types:
+            return TypeView(self, of)
+        # As in PyG: an edge type by its ends or its name, if no other has these.
+        alike = [kind for kind in lay.edge_types
+                 if of == kind[1] or of == (kind[0], kind[2])]
+        if len(alike) == 1:
+            return TypeView(self, alike[0])
+        if not lay.typed and of in lay.slots:
+            return getattr(self, of)
+        raise KeyError(
+            f"{of!r} is " + (f"the name of {len(alike)} edge types" if alike else
+                             "no type of this graph") + "; there are "
+            + ", ".join(map(repr, [*lay.node_types, *lay.edge_types])))
 
     def _raw(self, name: str, of: TypeName) -> Any:
         if self._held is not None:
@@ -287,13 +367,10 @@ class Batch:
         """All its arrays, as they are."""
         return [self._array(*at) for at in self._all()]
 
-    def _places(self) -> Iterator[tuple[int, int]]:
-        """Where its arrays begin and end in the memory of all batches."""
-        for name, of in self._all():
-            size = self._raw(name, of).nbytes
-            if size:
-                begin = self._words[self._layout.arrays[name, of][0]]
-                yield begin, begin + size
+    def _sources(self) -> Iterator[tuple[tuple[str, TypeName], Array, int]]:
+        """Its arrays, and where they begin in the memory of all batches."""
+        for at in self._all():
+            yield at, self._raw(*at), self._words[self._layout.arrays[at][0]]
 
     def as_numpy(self) -> "Batch":
         """The same batch as NumPy arrays, of the same memory."""
@@ -367,17 +444,72 @@ class Batch:
 
 
 class TypeView:
-    """The arrays of one node type or edge type of a batch."""
+    """The arrays and counts of one node type or edge type of a batch, with the names
+    that stores of PyG have."""
 
     def __init__(self, batch: Batch, of: TypeName) -> None:
         self._batch, self._of = batch, of
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("_") or self._of not in self._batch._layout.slots.get(
-                name, {}):
-            raise AttributeError(f"{self._of} has no {name} in this batch")
-        return self._batch._array(name, self._of)
+        lay, of = self._batch._layout, self._of
+        if name in _OF_TRIPLETS and name in lay.slots:
+            for row_type in lay.row_types:  # PyG has them at node types.
+                if lay.store_of(name, row_type) == of:
+                    of = row_type
+        if name.startswith("_") or of not in lay.slots.get(name, {}):
+            raise AttributeError(f"{self._of!r} has no {name} in this batch"
+                                 + self._instead(name))
+        return self._batch._array(name, of)
+
+    def _instead(self, name: str) -> str:
+        lay = self._batch._layout
+        if name in ("num_nodes", "num_sampled_nodes"):
+            return ": node types have"
+        if name in ("num_edges", "num_sampled_edges"):
+            return (": edge types are merged, see that of the batch" if lay.merged
+                    and len(lay.edge_types) > 1 else ": edge types have")
+        if name == "batch_size":
+            return f": seeds are of {', '.join(map(repr, lay.slots['input_id']))}"
+        if name in lay.slots:
+            return ": " + ", ".join(map(repr, lay.slots[name])) + " has"
+        return f": {_MISSING[name]}" if name in _MISSING else ""
+
+    def __contains__(self, name: str) -> bool:
+        return hasattr(self, name)
+
+    # An AttributeError of these leads to `__getattr__`, which has the sentence.
 
     @property
     def num_nodes(self) -> int:
-        return self._batch._found(str(self._of))[-1]
+        """Of a node type."""
+        if not isinstance(self._of, str):
+            raise AttributeError
+        return self._batch._found(self._of)[-1]
+
+    @property
+    def num_edges(self) -> int:
+        """Of an edge type."""
+        return sum(self.num_sampled_edges)
+
+    @property
+    def batch_size(self) -> int:
+        """Seeds of a node type, or links of an edge type."""
+        if self._of not in self._batch._layout.slots["input_id"]:
+            raise AttributeError
+        return self._batch._rows(self._of)
+
+    @property
+    def num_sampled_nodes(self) -> list[int]:
+        """Of a node type, by hop."""
+        if not isinstance(self._of, str):
+            raise AttributeError
+        found = self._batch._found(self._of)
+        return [later - before for before, later in zip([0, *found], found)]
+
+    @property
+    def num_sampled_edges(self) -> list[int]:
+        """Of an edge type, by hop."""
+        lay = self._batch._layout
+        if isinstance(self._of, str) or lay.merged and len(lay.edge_types) > 1:
+            raise AttributeError
+        return self._batch._edge_counts()[lay.edge_types.index(self._of)]

@@ -10,9 +10,10 @@ import numpy as np
 
 from ._arguments import texts
 from ._engine import Engine
+from ._ids import array_of, whole_ids
 from ._types import Array
 from .errors import DefinitionError
-from .loader import Fanouts, Loader, Source, _array_of, _type_name
+from .loader import Fanouts, Loader, Source, _type_name
 
 _MODES = {"binary": "pairs", "triplet": "triplets"}
 _MOST_EDGE_TYPES = 300  # The engine describes the arrays of all in one packet.
@@ -69,6 +70,8 @@ class LinkLoader(Loader):
         With triplets, in place of both. Negatives are [edges] or [edges, count];
         -1, in validations and tests: all nodes are known to be linked. Joint ones
         are [count], for all edges. ``src_neg_index``, if sources are replaced.
+    ``edge_label_time`` [pairs]; with triplets, ``seed_time`` [edges]
+        Times of the edges, with ``disjoint`` and ``edge_ages``.
     ``input_id`` [edges], ``edge_label_weight``
         Positions in the split, or in ``pairs``, where they count on from one edge
         type's array to the next; weights, if the task has some.
@@ -79,7 +82,7 @@ class LinkLoader(Loader):
     300 edge types needs that.
 
     task
-        Its name in the dataset; see ``Info.tasks``.
+        Its name in the dataset (default: its only one); see ``Info.tasks``.
     negatives
         `Negatives`, their mode, their count, or a mapping with its fields.
         Those of a link do not depend on its batch. Those of other splits are the
@@ -111,12 +114,10 @@ class LinkLoader(Loader):
                     f"{name} is for nodes: give a LinkLoader {instead}",
                     "invalid_argument")
         wanted = _negatives_of(negatives)
-        if task is None and options.get("definition") is None:
-            task = "link"  # As imports call it.
-        count = ("negatives" if split == "train" else "evaluate",
-                 "count" if split == "train" else "negatives")
+        trains = isinstance(split, str) and split == "train"
         given = {"task": task, "train.exclude": exclude,
-                 ".".join(count): wanted.count or None,
+                 "negatives.count" if trains else "evaluate.negatives":
+                     wanted.count or None,
                  "negatives.kind": wanted.kind,
                  "negatives.corrupt": wanted.corrupt,
                  "negatives.weight": wanted.weight}
@@ -131,6 +132,7 @@ class LinkLoader(Loader):
         super().__init__(source, fanouts, split=split,
                          overrides=[*given_texts, *texts("overrides", overrides)],
                          **options)
+        self._lacks_task = task is None and options.get("definition") is None
         self._request.update(rows=_MODES[wanted.mode],
                              negatives=wanted.count != 0)
         if pairs is not None:
@@ -140,11 +142,27 @@ class LinkLoader(Loader):
     def _started(self) -> Engine:
         if self._engine is None and not self._closed:
             self._check_edge_types()
+            self._choose_task()
         engine = super()._started()
         if not self._layout.row_types:
             raise DefinitionError("the definition names no task: give `task`",
                                   "invalid_argument")
         return engine
+
+    def _choose_task(self) -> None:
+        """Takes the only task, if none is named."""
+        named = any(one.startswith("task=") for one in self._request["overrides"])
+        if not self._lacks_task or named:
+            return
+        tasks = self.info.tasks
+        if len(tasks) != 1:
+            raise DefinitionError(
+                "the dataset has no task of edges: import it with `--split-edges` or "
+                "`--task-edges` of `import_flags`, or give `edge` to "
+                "graphmill.import_" if not tasks else
+                f"the dataset has {len(tasks)} tasks of edges: give `task`, one of "
+                + ", ".join(map(repr, tasks)), "invalid_argument")
+        self._request["overrides"].append(f"task={next(iter(tasks))}")
 
     def _check_edge_types(self) -> None:
         count = len(self.info.edge_types)
@@ -203,12 +221,16 @@ def _triples_of(pairs: Any) -> tuple[Array, list[str]]:
     typed = isinstance(pairs, Mapping)
     parts = []
     for number, given in enumerate(pairs.values() if typed else [pairs]):
-        ends = _array_of(given, "pairs")
-        if ends.ndim != 2 or len(ends) != 2 or ends.dtype.kind not in "iu":
+        ends = array_of(given, "pairs")
+        if ends.ndim != 2 or len(ends) != 2:
             raise DefinitionError(
                 "pairs are node ids [2, pairs], sources above destinations; these "
-                f"have shape {ends.shape} and type {ends.dtype}", "invalid_argument")
-        source, destination = ends.astype(np.int64)
+                f"have the shape {ends.shape} and the type {ends.dtype}",
+                "invalid_argument")
+        if ends.dtype == bool:
+            raise DefinitionError("pairs are node ids, and a mask names no pair: "
+                                  "give edge_index[:, mask]", "invalid_argument")
+        source, destination = whole_ids(ends, "pairs")
         parts.append(np.stack(
             [source, destination, np.full_like(source, number)], 1))
     return (np.concatenate(parts) if parts else np.empty((0, 3), np.int64),

@@ -13,13 +13,16 @@ from typing import Any, Callable, Iterator, Mapping, Sequence, Union
 import numpy as np
 
 from . import _device
-from ._arguments import (plain, refuse_unknown, seconds, texts, whole,
-                         yes_or_no)
+from ._arguments import (not_among, path, plain, refuse_unknown, seconds,
+                         share, text, texts, whole, yes_or_no)
 from ._dataset import Folder
 from ._cluster import expect_listener, served_here
 from ._device import Copies
 from ._engine import Engine
+from ._ids import count_of, ids_of
+from ._state import differences
 from ._types import Array
+from ._wording import FIELDS, of_loaders
 from .batch import Batch, EdgeType, Layout, is_cuda
 from .errors import Cancelled, DefinitionError, Error, StateError, error_of
 from .info import Info
@@ -63,13 +66,14 @@ class _Opening:
                 raise DefinitionError(
                     "there is no source: give a folder or the address of a "
                     "cluster, or set GRAPHMILL_CLUSTER", "invalid_argument")
-        try:
-            place = os.fspath(source)
-        except TypeError as cause:
+        if not isinstance(source, (str, os.PathLike)):
             raise DefinitionError(
                 f"the source is a {type(source).__name__}: give the folder of a "
                 "dataset, which graphmill.import_(data, folder) makes of objects",
-                "invalid_argument") from cause
+                "invalid_argument")
+        place, insecure = path("source", source), yes_or_no("insecure", insecure)
+        if "verify" in options:
+            options["verify"] = yes_or_no("verify", options["verify"])
         if not place.startswith("tcp://"):
             if data is not None or key is not None or insecure:
                 raise DefinitionError(
@@ -80,7 +84,8 @@ class _Opening:
             data = os.environ.get("GRAPHMILL_DATA", "")
         if key is None:
             key = "" if insecure else os.environ.get("GRAPHMILL_KEY", "")
-        return _Opening(os.fspath(data), place, os.fspath(key), insecure, **options)
+        return _Opening(path("data", data), place, path("key", key), insecure,
+                        **options)
 
     def folder(self) -> str:
         """Of the dataset, on this machine."""
@@ -150,8 +155,8 @@ class Graph:
         (3, 12)
         """
         of = self.info.target if type is None else type
-        return self._folder().features(of, _ids_of(
-            ids, "ids", lambda: _count_of(self.info, of)))
+        return self._folder().features(of, ids_of(
+            ids, "ids", lambda: count_of(self.info, of)))
 
     def loader(self, fanouts: Fanouts | None = None, **options: Any) -> "Loader":
         """`Loader` of this graph."""
@@ -171,8 +176,8 @@ class Graph:
             raise DefinitionError(
                 "sample() makes one batch of all `seeds`: leave batch_size out, or "
                 "use a Loader", "invalid_argument")
-        ids = _ids_of(seeds, "seeds", lambda: _count_of(self.info,
-                                                        self.info.target))
+        ids = ids_of(seeds, "seeds", lambda: count_of(self.info,
+                                                      self.info.target))
         options = {"split": "test", "shuffle": False, "rank": 0, "world_size": 1,
                    **options}
         with Loader(self, fanouts, seeds=ids, batch_size=max(len(ids), 1),
@@ -198,47 +203,11 @@ class Graph:
         return Graph, (self._opening,)  # It opens the files where it is used.
 
 
-def _array_of(given: Any, what: str) -> Array:
-    try:
-        return np.asarray(given)
-    except (TypeError, ValueError, RuntimeError) as cause:
-        raise DefinitionError(f"{what} are no array of ids: {cause}",
-                              "invalid_argument") from cause
-
-
-def _count_of(info: Info, of: str) -> int | None:
-    """Nodes of a type; None: there is no such type, which others tell."""
-    kind = info.node_types.get(of)
-    return None if kind is None else kind.count
-
-
-def _ids_of(seeds: Any, what: str,
-            count: Callable[[], int | None] = lambda: None) -> Array:
-    """Ids of an array, a tensor or a list; those that a mask is true for.
-
-    count
-        Tells how many nodes there are, which is the length of a mask; None: that
-        is not known."""
-    found = _array_of(seeds, what)
-    if found.dtype == bool and found.ndim == 1:
-        nodes = count()
-        if nodes is not None and len(found) != nodes:
-            raise DefinitionError(
-                f"{what} is a mask of {len(found)} nodes, and there are {nodes}: "
-                "give a value for each node, or ids", "invalid_argument")
-        found = np.flatnonzero(found)
-    if found.ndim != 1 or (found.size and found.dtype.kind not in "iu"):
-        raise DefinitionError(
-            f"{what} are node ids in one dimension, or a mask; these have shape "
-            f"{found.shape} and type {found.dtype}", "invalid_argument")
-    return found.astype(np.int64)
-
-
 def _bytes_of(what: str, value: int | str | None) -> int:
     if value is None:
         return 0
-    if isinstance(value, int):
-        return value
+    if not isinstance(value, str):
+        return whole(what, value)
     units = {"KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40,
              "kB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "B": 1}
     for unit, factor in units.items():
@@ -282,48 +251,56 @@ class Loader:
     (3, 1)
 
     Attributes
-        ``batch.x``, ``edge_index``, ``y``, ``n_id``, ``batch_size``,
-        ``num_sampled_nodes`` and so on have the names of PyG; `Batch` has their
-        shapes. Seeds are the first rows of ``x``, and ``y`` is of them alone.
+        They have the names of PyG: ``batch.x``, ``edge_index``, ``y``, ``n_id``,
+        ``batch_size``, ``num_sampled_nodes`` and so on. `Batch` has all of them and
+        their shapes. Seeds are the first rows of ``x``. ``y`` has a row for each
+        seed, and none for other nodes. Graphs of several types have ``x_dict`` and
+        ``batch["paper"].x``.
     Order
-        Each ``for`` is one epoch, and the next one counts on. The arguments that
-        say what is sampled, the dataset, the epoch and the step decide every bit
-        of a batch. Threads, parts, memory and the cluster change nothing. Batches
-        are those of ``graphmill train`` with the same settings. They come in the
-        order of their steps. Neighbours are drawn anew in each epoch, for every
-        split: `set_epoch` repeats one. A loop may ``break``.
+        Each ``for`` is one epoch, and the next ``for`` is the next epoch. A loop may
+        ``break``. Batches come in the order of their steps, and are those of
+        ``graphmill train`` with the same settings. The dataset, the arguments that
+        say what is sampled, the epoch and the step decide every bit of a batch.
+        Threads, parts, memory and the cluster change nothing. Neighbours are drawn
+        anew in each epoch, for every split. `set_epoch` repeats one.
     Resumption
-        Keep `state_dict` with your weights, and give it to `load_state_dict` in a
-        new process, also after ``kill -9`` and for another number of ranks. The
-        next batch is the one after the last that was handed out.
+        `state_dict` is a small dictionary: save it with your weights. Give it to
+        `load_state_dict` of a loader with the same settings, in the same process or
+        in a new one after ``kill -9``. The number of ranks may be another one. The
+        next ``for`` begins with the batch after the last that was handed out.
     Ranks
-        Under torchrun each process gets its share of every step, by RANK and
-        WORLD_SIZE. All ranks have the same number of steps. In the last one some
-        may have no seeds: sum the loss, times ``world_size /
-        batch.global_batch_size``. See `Batch.weight`.
+        Under torchrun, RANK and WORLD_SIZE tell each process its share of every
+        step. All ranks have the same number of steps. In the last one some may have
+        no seeds, and the mean of their losses is NaN. So take the sum of the losses,
+        times ``world_size / batch.global_batch_size``. See `Batch.weight`.
     Errors
-        All are `Error`. DefinitionError: an argument is wrong. DataError: the
-        dataset cannot be read, or a file differs from its digest. CreditError:
-        more batches are kept than ``hold``. StateError: a state of another
-        dataset or of other settings. EngineError: the process that makes batches
-        has ended. Timeout: no batch within ``timeout`` seconds. ForkError: a
-        forked child uses the loader of its parent. Cancelled: the loader was
-        closed, a newer iterator has begun, or the run was cancelled. A thread that
-        asks while another one waits for a batch gets a StateError. Unavailable:
-        the program ``graphmill-feed`` is missing, or the cluster lacks daemons.
+        All are `Error`, with a sentence that says what to do.
+
+        * DefinitionError: an argument is wrong.
+        * DataError: the dataset cannot be read, or a file differs from its digest.
+        * CreditError: more batches are kept than ``hold``.
+        * StateError: the state is of another dataset or of other settings; or
+          another thread waits for a batch of this loader.
+        * EngineError: the process that makes batches has ended.
+        * Timeout: no batch has come within ``timeout`` seconds.
+        * ForkError: a forked child uses the loader of its parent.
+        * Cancelled: the loader was closed, a newer iterator has begun, or the run
+          was cancelled.
+        * Unavailable: the program ``graphmill-feed`` is missing, or the cluster
+          lacks daemons.
 
     source
         The folder of a dataset, whole or in parts, the address of a cluster, or a
         `Graph`; see `open`, whose other arguments are taken here, too.
     fanouts
         PyG's ``num_neighbors``. In-edges per node for each hop, the first for the
-        seeds; -1: all. Or by edge type: ``{"default": [10, 5],
+        seeds; -1: all; 0: none. Default: [10, 10], or those of ``definition``. Or by edge type: ``{"default": [10, 5],
         ("paper", "cites", "paper"): [5, 0]}``. "default" is for types without
         fanouts of their own.
     split, seeds
-        PyG's ``input_nodes``. ``split``: "train", "val" or "test". ``seeds``: ids or
-        a mask of nodes of the target type, each once, also as ``("paper", ids)``.
-        They take the place of the split's nodes, and ``split`` still decides the
+        PyG's ``input_nodes``. ``split``: "train", "val" or "test". ``seeds``: ids of
+        nodes of the target type, each once, or a mask of bool with a value for each
+        node; also as ``("paper", ids)``. They take the place of the split's nodes, and ``split`` still decides the
         random draws, and whether to shuffle. Every split is divided among ranks.
     batch_size
         Seeds of a step over all ranks together (default: 1024).
@@ -367,8 +344,10 @@ class Loader:
         ``indices``. ``labels``: a label set of the dataset in place of its own
         labels. ``merge_edge_types``: all edge types as one, with ``edge_type``;
         otherwise a graph with several has arrays by type.
-    edge_ids, edge_weights, edge_attr, degrees
-        Add ``e_id``, ``edge_weight``, ``edge_attr`` and ``degree`` to batches.
+    edge_ids, edge_weights, edge_attr, degrees, edge_ages
+        Add ``e_id``, ``edge_weight``, ``edge_attr``, ``degree`` and ``edge_age`` to
+        batches. ``edge_age``: how many seconds (or steps) before the time of its seed
+        an edge was; with ``disjoint``, there is ``seed_time``, too.
         ``e_id`` counts edges of the dataset, sorted by destination: it is no
         position in the ``edge_index`` that was imported.
     prefetch, hold
@@ -402,7 +381,7 @@ class Loader:
                  as_: str = "torch", form: str = "coo",
                  labels: str | None = None, edge_ids: bool = False,
                  edge_weights: bool = False, edge_attr: bool = False,
-                 degrees: bool = False,
+                 edge_ages: bool = False, degrees: bool = False,
                  merge_edge_types: bool = False, prefetch: int = 4,
                  hold: int = 2, device: Any = None,
                  transform: Callable[[Any], Any] | None = None,
@@ -421,20 +400,14 @@ class Loader:
         else:
             opening = _Opening.of(source, **of_open)
         self._opening = opening
-        wrong = []
-        if split not in _SPLITS:
-            wrong.append(f"split is {split!r}: give \"train\", \"val\" or \"test\"")
-        if as_ not in _KINDS:
-            wrong.append(f"as_ is {as_!r}: give one of {', '.join(_KINDS)}")
-        if form not in ("coo", "csr"):
-            wrong.append(f"form is {form!r}: give \"coo\" or \"csr\"")
-        if time is not None and time not in _TIMES:
-            wrong.append(f"time is {time!r}: give one of {', '.join(_TIMES)}")
-        if method is not None and method not in _METHODS:
-            wrong.append(f"method is {method!r}: give one of {', '.join(_METHODS)}")
-        if subgraph_type is not None and subgraph_type not in _SUBGRAPHS:
-            wrong.append(f"subgraph_type is {subgraph_type!r}: give one of "
-                         f"{', '.join(_SUBGRAPHS)}")
+        wrong = not_among({
+            "split": (split, list(_SPLITS)), "as_": (as_, _KINDS),
+            "form": (form, ("coo", "csr")), "time": (time, (None, *_TIMES)),
+            "method": (method, (None, *_METHODS)),
+            "subgraph_type": (subgraph_type, (None, *_SUBGRAPHS)),
+            "storage": (opening.storage, ("auto", "memory", "disk"))})
+        if wrong:
+            raise DefinitionError("; ".join(wrong), "invalid_argument")
         if as_ in ("pyg", "dgl") and form != "coo":
             wrong.append(f"as_=\"{as_}\" needs form=\"coo\"")
         timeout = seconds("timeout", timeout)
@@ -449,20 +422,22 @@ class Loader:
             None if value is None else yes_or_no(name, value) for name, value in (
                 ("shuffle", shuffle), ("replace", replace), ("latest", latest),
                 ("disjoint", disjoint)))
-        drop_last, merge_edge_types, edge_ids, edge_weights, edge_attr, degrees = (
-            yes_or_no(name, value) for name, value in (
-                ("drop_last", drop_last), ("merge_edge_types", merge_edge_types),
-                ("edge_ids", edge_ids), ("edge_weights", edge_weights),
-                ("edge_attr", edge_attr), ("degrees", degrees)))
+        (drop_last, merge_edge_types, edge_ids, edge_weights, edge_attr, edge_ages,
+         degrees) = (yes_or_no(name, value) for name, value in (
+             ("drop_last", drop_last), ("merge_edge_types", merge_edge_types),
+             ("edge_ids", edge_ids), ("edge_weights", edge_weights),
+             ("edge_attr", edge_attr), ("edge_ages", edge_ages),
+             ("degrees", degrees)))
+        labels, seed_order = (None if value is None else text(name, value)
+                              for name, value in (("labels", labels),
+                                                  ("seed_order", seed_order)))
+        restart = None if restart is None else share("restart", restart)
         if transform is not None and not callable(transform):
             wrong.append(f"transform is {transform!r}: give a function")
         if not 1 <= prefetch <= 1000:
             wrong.append(f"prefetch is {prefetch}: give 1 to 1000 batches")
         if hold < 1:
             wrong.append(f"hold is {hold}: the batch at hand is one already")
-        if opening.storage not in ("auto", "memory", "disk"):
-            wrong.append(f"storage is {opening.storage!r}: give \"auto\", "
-                         "\"memory\" or \"disk\"")
         self._rank = _rank_of("rank", rank, "RANK", 0)
         self._world = _rank_of("world_size", world_size, "WORLD_SIZE", 1)
         if not 0 <= self._rank < self._world:
@@ -482,25 +457,21 @@ class Loader:
                 raise DefinitionError(
                     "seeds has a type and no ids: give ids or a mask with it",
                     "invalid_argument")
-        self._seeds = None if seeds is None else _ids_of(seeds, "seeds",
-                                                         self._count_of_seeds)
+        self._seeds = (None if seeds is None else
+                       ids_of(seeds, "seeds", self._count_of_seeds))
         self._shuffle = shuffle
         self._fanouts = _fanouts(fanouts)
         self._most_returned = 1 + int(prefetch) // 2
-        given: dict[str, Any] = {
-            "seed": seed, "labels": labels,
-            "sampler.fanouts": _with_default(self._fanouts),
-            "sampler.replace": replace, "sampler.method": method,
-            "sampler.walks": walks, "sampler.walk_length": walk_length,
-            "sampler.restart": restart, "sampler.subgraph": subgraph_type,
-            "sampler.time": time,
-            "sampler.latest": latest, "sampler.window": window,
-            "sampler.disjoint": disjoint, "train.batch_size": batch_size,
-            "evaluate.batch_size": batch_size, "train.seed_order": seed_order,
-            "sampler.replicas": threads, "sampler.threads": threads,
-            "fetch.threads": threads,
-            "budget.bytes": _bytes_of("budget", opening.budget) or None,
-            "budget.batches": prefetch + 1}
+        arguments: dict[str, Any] = {
+            "seed": seed, "labels": labels, "fanouts": _with_default(self._fanouts),
+            "replace": replace, "method": method, "walks": walks,
+            "walk_length": walk_length, "restart": restart,
+            "subgraph_type": subgraph_type, "time": time, "latest": latest,
+            "window": window, "disjoint": disjoint, "batch_size": batch_size,
+            "seed_order": seed_order, "threads": threads,
+            "budget": _bytes_of("budget", opening.budget) or None,
+            "prefetch": prefetch + 1}  # With the batch at hand.
+        given = {path: arguments[name] for path, name in FIELDS.items()}
         if definition is None:
             # The defaults of the definition, but for these.
             for name, value in (("train.batch_size", 1024), ("seed", 1),
@@ -514,13 +485,13 @@ class Loader:
             "data": opening.data, "cluster": opening.cluster or None,
             "key": opening.key, "insecure": opening.insecure,
             "definition": "dataset: loader\n" if definition is None else "",
-            "file": "" if definition is None else os.fspath(definition),
+            "file": "" if definition is None else path("definition", definition),
             "overrides": settings + texts("overrides", overrides),
             "split": _SPLITS[split], "shuffle": self._shuffle,
             "rank": self._rank, "world_size": self._world, "form": form,
             "merge_edge_types": merge_edge_types, "edge_ids": edge_ids,
             "edge_weights": edge_weights, "edge_features": edge_attr,
-            "degrees": degrees, "storage": opening.storage,
+            "edge_ages": edge_ages, "degrees": degrees, "storage": opening.storage,
             "memory": _bytes_of("memory", opening.memory),
             "verify": opening.verify, "registers": registers,
             "seeds": self._seeds is not None}
@@ -559,7 +530,7 @@ class Loader:
 
     def _count_of_seeds(self) -> int | None:
         self._check_seed_type()
-        return _count_of(self.info, self.info.target)
+        return count_of(self.info, self.info.target)
 
     def _check_fanouts(self) -> None:
         """A type without fanouts has those of "default", which must be said."""
@@ -632,7 +603,7 @@ class Loader:
         """
         said = self._used(lambda: self._started().verdict(self._timeout))
         if "code" in said:
-            raise error_of(said["code"], said["message"])
+            raise error_of(said["code"], of_loaders(said["message"]))
         return Verdict(**said)
 
     # -- epochs
@@ -771,7 +742,8 @@ class Loader:
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Goes on from a state with the next iterator; ``{}``: from the
         beginning. The number of ranks may be another one. Raises StateError if
-        the state is of another dataset or of other settings."""
+        the state is of another dataset or of other settings, and names all that
+        differ."""
         if not isinstance(state, Mapping):
             raise StateError(f"the state is {state!r}: give what state_dict() has "
                              "returned, or {}", "invalid_argument")
@@ -786,14 +758,14 @@ class Loader:
         if state.get("version") != _STATE_VERSION:
             raise StateError(f"a state of version {state.get('version')}, and this "
                              f"package knows {_STATE_VERSION}", "version_mismatch")
+        wrong = differences(state["definition"], own["definition"])
         if state["dataset"] != own["dataset"]:
+            wrong.insert(0, f"its dataset has the digest {state['dataset']}, and that "
+                         f"of this loader {own['dataset']}")
+        if wrong:
             raise StateError(
-                f"the state is of dataset {state['dataset']}, and this loader has "
-                f"{own['dataset']}", "invalid_argument")
-        if state["definition"] != own["definition"]:
-            raise StateError(
-                "the state is of a loader with other settings: "
-                f"{state['definition']}, here {own['definition']}",
+                f"the state is of another loader: {'; '.join(wrong)}. Make the loader "
+                "as it was, or begin anew with load_state_dict({})",
                 "invalid_argument")
         epoch, step = whole("epoch", state["epoch"]), whole("step", state["step"])
         if step and step >= len(self):

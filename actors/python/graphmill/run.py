@@ -17,10 +17,12 @@ import numpy as np
 
 from ._dataset import Folder
 from ._engine import find_program
+from ._ids import count_of, ids_of
 from ._types import Array
+from ._wording import of_predictions
 from .errors import DataError, DefinitionError, Error, error_of
+from .info import Info
 from .links import _triples_of
-from .loader import _ids_of
 
 _LONGEST_HEADER = 1 << 27
 _OUTPUTS = "probabilities", "logits", "embeddings"
@@ -149,7 +151,7 @@ class Run:
                 return self._pairs(place, pairs, flags)
             if neighbours is None:
                 flags.append("--all")
-            ids = None if nodes is None else _ids_of(nodes, "nodes")
+            ids = None if nodes is None else self._ids(nodes)
             if ids is not None:
                 if not len(ids):
                     raise DefinitionError("nodes is empty, so there is nothing to "
@@ -181,7 +183,7 @@ class Run:
             assert out.embeddings is not None
             return out.embeddings
         of = self._end_type() if type is None else type
-        ids = None if nodes is None else _ids_of(nodes, "nodes")
+        ids = None if nodes is None else self._ids(nodes, of)
         with tempfile.TemporaryDirectory(prefix="graphmill-") as scratch:
             told = self._call(["--all", "--embeddings-of", of, *options,
                                *self._places(neighbours)],
@@ -199,13 +201,27 @@ class Run:
         found = re.search(r"^task: (.*)$", self.definition(), re.MULTILINE)
         return found[1].strip("\"' ") if found else ""
 
+    def _place_of_data(self) -> str:
+        about = _object(self._text("run.json"), "run.json")
+        return os.fspath(self._data or str(about["data"]))
+
+    def _info(self) -> Info:
+        """Of its dataset."""
+        return Folder(self._place_of_data()).info
+
+    def _ids(self, nodes: Any, of: str | None = None) -> Array:
+        """Ids of nodes of a type; None: the target type."""
+        def count() -> int | None:
+            info = self._info()
+            return count_of(info, info.target if of is None else of)
+        return ids_of(nodes, "nodes", count)
+
     def _end_type(self) -> str:
         """The node type of the ends of the task's edges."""
-        where = self._data or _object(self._text("run.json"), "run.json")["data"]
-        tasks, task = Folder(where).info.tasks, self._task()
+        tasks, task = self._info().tasks, self._task()
         if task not in tasks:
-            raise DataError(f"the dataset {where} has no task {task!r}",
-                            "not_found")
+            raise DataError(f"the dataset {self._place_of_data()} has no task "
+                            f"{task!r}", "not_found")
         ends = sorted({end for source, _, destination in tasks[task].edge_types
                        for end in (source, destination)})
         if len(ends) > 1:
@@ -263,7 +279,7 @@ class Run:
         try:
             told = dict(json.loads(done.stdout.splitlines()[-1]))
             error = (None if done.returncode == 0 else
-                     error_of(str(told["code"]), str(told["error"])))
+                     error_of(str(told["code"]), of_predictions(str(told["error"]))))
         except (IndexError, ValueError, KeyError, TypeError):
             error = Error("graphmill predict has ended with exit code "
                           f"{done.returncode}: {done.stderr.strip()[-2000:]}",

@@ -243,12 +243,12 @@ problems_with_times(const definition& def, const dataset_info& info,
     refuse_without_time(c);
     if (timed && def.sampler.time == time_use::none
         && (feeding || traits_of(def.model.kind).hears()))
-      c.report("sampler.time",
-               fmt::format(
-                 "edges of {} have times: say `sampler.time: strict`, "
-                 "so that a seed sees its past alone, "
-                 "`inclusive`, or `ignore`{}",
-                 c.data(), feeding ? " (of a loader: time=\"strict\")" : ""));
+      c.report(
+        "sampler.time",
+        fmt::format("edges of {} have times: say `sampler.time: strict`, "
+                    "so that a seed sees its past alone, "
+                    "`inclusive`, or `ignore`",
+                    c.data()));
     return out;
   }
   if (!feeding && !traits_of(def.model.kind).hears()) {

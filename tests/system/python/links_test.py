@@ -175,7 +175,7 @@ class Links(runs.Workplace):
     def test_links_hear_of_their_past(self):
         data, at = payments(self.top / "payments", np.random.default_rng(SEED))
         options = {"time": "strict", "disjoint": True, "edge_ids": True,
-                   "fanouts": [-1, 3], "negatives": 2}
+                   "edge_ages": True, "fanouts": [-1, 3], "negatives": 2}
         small = ["evaluate.negatives=2"]  # As many as there are nodes otherwise.
         with self.assertRaisesRegex(graphmill.DefinitionError, "have times: say"):
             len(self.loader(data))
@@ -195,6 +195,10 @@ class Links(runs.Workplace):
                 self.assertTrue(np.array_equal(ends[0], ends[1]))
                 until = at[ids[batch.input_id]][ends[0]]
                 self.assertTrue((at[batch.e_id] < until).all())
+                self.assertTrue(np.array_equal(batch.edge_age,
+                                               until - at[batch.e_id]))
+                self.assertTrue(np.array_equal(
+                    batch.edge_label_time, at[ids[batch.input_id]][trees[0]]))
                 heard += len(until)
             self.assertGreater(heard, 100)
             cut = partitioned(data, 2, "random")
@@ -208,6 +212,9 @@ class Links(runs.Workplace):
         then = next(iter(self.loader(
             data, pairs=np.array([[3], [4]]), time="ignore", edge_ids=True,
             fanouts=[-1])))
+        with self.assertRaisesRegex(graphmill.DefinitionError, "leave edge_ages out"):
+            len(self.loader(data, pairs=np.array([[3], [4]]), time="strict",
+                            disjoint=True, edge_ages=True, overrides=small))
         self.assertEqual(np.sort(now.e_id).tolist(), np.sort(then.e_id).tolist())
         self.assertGreater(len(now.e_id), 0)
         # From there no window reaches back to one.
@@ -558,7 +565,7 @@ class Links(runs.Workplace):
         failing("triplets are links", self.kinds, task="rating",
                 negatives="triplet")
         failing("is for links", self.kinds, task="rating", negatives=3)
-        failing("negatives.count", negatives=60000)
+        failing("`count` of negatives is", negatives=60000)
         failing("have no negatives", negatives={"kind": "given"})
         failing("exclude", exclude="row")
         failing("smaller than the number of nodes", split="val", negatives=NODES)
@@ -567,6 +574,11 @@ class Links(runs.Workplace):
         failing("shape \\(1, 2\\)", pairs=[[1, 2]])
         failing("pairs have no negatives", pairs=[[1], [2]], negatives=1)
         failing("pairs are no array", pairs=[[1], [2, 3]])
+        failing("pairs has node -1, and ids go from 0 on", pairs=[[1], [-1]])
+        failing("no id has more than 63 bits",
+                pairs=np.array([[1], [2**63]], np.uint64))
+        failing("the type float64.*astype", pairs=[[1.0], [2.0]])
+        failing("a mask names no pair", pairs=np.ones((2, 3), bool))
         for key in 7, ("a", "b"), "":
             failing("names no edge type", self.triples, pairs={key: [[1], [2]]})
         failing("has 3 edge types", self.triples, pairs=[[1], [2]])
@@ -576,6 +588,23 @@ class Links(runs.Workplace):
                                        overrides=["task=link"])))
         path = self.write({}, self.data)
         failing("names no task", definition=path)
+
+    def test_the_only_task_needs_no_name(self):
+        self.assertEqual(batches(self.kinds, epochs=1),
+                         batches(self.kinds, epochs=1, task="rating"))
+        # One that a definition or an override names is not replaced.
+        self.assertEqual(batches(self.kinds, epochs=1, overrides=["task=rating"]),
+                         batches(self.kinds, epochs=1))
+        about = json.loads((self.kinds / "dataset.json").read_text())
+        for tasks, said in (
+                ([], "has no task of edges: import it with `--split-edges`"),
+                ([{**about["tasks"][0], "name": name} for name in ("a", "b")],
+                 "has 2 tasks of edges: give `task`, one of 'a', 'b'")):
+            other = self.top / f"tasks-{len(tasks)}"
+            other.mkdir()
+            (other / "dataset.json").write_text(json.dumps({**about, "tasks": tasks}))
+            with self.assertRaisesRegex(graphmill.DefinitionError, said):
+                next(iter(graphmill.LinkLoader(other, [2])))
 
     # -- others
 

@@ -42,6 +42,23 @@ def batches(source, epochs=2, **options):
     return out
 
 
+def two_layers(weights, batch):
+    """The logits of a GraphSAGE of two layers, for the seeds."""
+    h = batch.x.astype(np.float64)
+    for layer, hops in (1, 2), (2, 1):
+        # Of nodes that a hop less finds, by the edges of that many hops.
+        ends = sum(batch.num_sampled_nodes[:hops])
+        source, end = batch.edge_index[:, :sum(batch.num_sampled_edges[:hops])]
+        means = np.zeros((ends, h.shape[1]))
+        np.add.at(means, end, h[source])
+        means /= np.maximum(np.bincount(end, minlength=ends), 1)[:, None]
+        h = (h[:ends] @ weights[f"layer{layer}.self.weight"]
+             + means @ weights[f"layer{layer}.neighbours.weight"]
+             + weights[f"layer{layer}.bias"])
+        h = np.maximum(h, 0) if layer == 1 else h
+    return h
+
+
 def is_running(pid):
     try:
         state = pathlib.Path(f"/proc/{pid}/stat").read_text()
@@ -144,6 +161,35 @@ class Times(runs.Workplace):
             self.assertGreater(edges, 100)
             self.assertEqual(same > 0, time == "inclusive")
 
+    def test_edges_have_ages_and_seeds_have_times(self):
+        for options in ({"time": "strict", "latest": True}, {"time": "inclusive"}):
+            edges = 0
+            for batch in self.seen(edge_ages=True, disjoint=True, **options):
+                seeds = self.born[batch.n_id[:batch.batch_size]]
+                self.assertTrue(np.array_equal(batch.seed_time, seeds))
+                self.assertTrue(np.array_equal(
+                    batch.edge_age,
+                    seeds[batch.batch[batch.edge_index[1]]] - self.at[batch.e_id]))
+                edges += len(batch.edge_age)
+            self.assertGreater(edges, 100)
+        for batch in self.seen(edge_ages=True, time="strict", shuffle=False):
+            first = self.born[batch.n_id[:batch.batch_size]].min()
+            self.assertTrue(np.array_equal(batch.edge_age, first - self.at[batch.e_id]))
+            with self.assertRaisesRegex(AttributeError, "disjoint=True and edge_ages"):
+                batch.seed_time
+        wanted = {"time": "strict", "disjoint": True, "edge_ages": True}
+        self.assertEqual(batches(partitioned(self.data, 3, "random"), **wanted),
+                         batches(self.data, **wanted))
+
+    def test_ages_that_there_are_not(self):
+        for options, said in (
+                ({"time": "ignore"}, "give time=\"strict\" or \"inclusive\""),
+                ({"time": "strict", "shuffle": False, "edge_ids": False,
+                  "subgraph_type": "bidirectional"}, "no features and no ages")):
+            with self.subTest(options), self.assertRaisesRegex(
+                    graphmill.DefinitionError, said):
+                self.seen(edge_ages=True, **options)
+
     def test_seeds_that_share_hear_of_the_past_of_the_earliest(self):
         edges = 0
         for batch in self.seen(time="strict", shuffle=False):
@@ -183,7 +229,7 @@ class Times(runs.Workplace):
                 ({"time": "strict"}, "disjoint=True or shuffle=False"),
                 ({"time": "strict", "disjoint": True, "degrees": True},
                  "leave degrees out"),
-                ({"disjoint": True}, "is for `sampler.time"),
+                ({"disjoint": True}, "is for `time=\"strict\""),
                 ({"time": "past"}, "strict, inclusive, ignore")):
             with self.subTest(options), self.assertRaisesRegex(refused, said):
                 self.seen(**options)
@@ -209,7 +255,9 @@ class Times(runs.Workplace):
         for options in ({"time": "ignore"},
                         {"time": "inclusive", "disjoint": True}):
             with loader(**options) as other:
-                with self.assertRaises(graphmill.StateError):
+                with self.assertRaisesRegex(
+                        graphmill.StateError,
+                        "time is 'strict' in the state and (not given|'inclusive')"):
                     other.load_state_dict(state)
 
 
@@ -326,6 +374,25 @@ class Loading(runs.Workplace):
                 {(e + shift[0], s + shift[1], r): seeds
                  for (e, s, r), seeds in trained.items()}, fed)
 
+    def test_neighbours_are_those_of_train(self):
+        """By the losses of a model of two layers that hardly changes."""
+        definition = merged(runs.SMALL, {
+            "model": {"dropout": 0}, "optimizer": {"learning_rate": 1e-9},
+            "train": {"record_steps": True, "seed_order": "global"}})
+        summary = self.train(definition, self.data)
+        lines = (pathlib.Path(summary["run"]) / "steps.jsonl").read_text()
+        trained = [line for line in map(json.loads, lines.splitlines())
+                   if line["phase"] == "train"]
+        weights, loader = self.weights(summary), self.loader()
+        fed = [batch.copy() for _ in range(2) for batch in loader]
+        self.assertEqual(len(fed), len(trained))
+        for batch, line in zip(fed, trained):
+            logits = two_layers(weights, batch)
+            logits -= logits.max(1, keepdims=True)
+            logs = logits - np.log(np.exp(logits).sum(1, keepdims=True))
+            loss = -logs[np.arange(batch.batch_size), batch.y].sum()
+            self.assertAlmostEqual(loss / line["loss_sum"], 1, delta=1e-4)
+
     def test_any_number_of_ranks_shares_the_same_steps(self):
         expected = [batch.n_id[:batch.batch_size].tolist()
                     for batch in self.loader()]
@@ -389,11 +456,25 @@ class Loading(runs.Workplace):
 
     def test_states_of_others_are_refused(self):
         state = self.loader().state_dict()
-        with self.assertRaisesRegex(graphmill.StateError, "other settings"):
+        with self.assertRaisesRegex(graphmill.StateError,
+                                    "seed is 7 in the state and 8 here"):
             self.loader(seed=8).load_state_dict(state)
+        other = self.loader(fanouts=[4], method="labor", batch_size=40, seeds=[3])
+        with self.assertRaises(graphmill.StateError) as told:
+            other.load_state_dict({**state, "dataset": "f00"})
+        self.assertEqual(str(told.exception), (
+            "the state is of another loader: its dataset has the digest f00, and that "
+            f"of this loader {state['dataset']}; fanouts is [4, 3] in the state and "
+            "[4] here; method is 'uniform' in the state and 'labor' here; batch_size "
+            "is 33 in the state and 40 here; seeds is given here and not in the state."
+            " Make the loader as it was, or begin anew with load_state_dict({})"
+        ).replace("seeds is", "seeds are"))
+        with self.assertRaisesRegex(graphmill.StateError, "seeds are others"):
+            self.loader(seeds=[4]).load_state_dict(
+                self.loader(seeds=[5]).state_dict())
         # Of older packages, too.
         self.assertEqual(len(json.loads(state["definition"])), 6)
-        with self.assertRaisesRegex(graphmill.StateError, "of dataset"):
+        with self.assertRaisesRegex(graphmill.StateError, "its dataset has the digest"):
             self.loader().load_state_dict({**state, "dataset": "f00"})
 
     # -- what is in a batch
@@ -537,8 +618,8 @@ class Loading(runs.Workplace):
                 ({"subgraph_type": "all"}, "directional, bidirectional, induced"),
                 ({"method": "best"}, "uniform, weighted"),
                 ({"method": "pinsage", "edge_ids": True}, "leave edge_ids"),
-                ({"method": "saint"}, "all or 0"),
-                ({"walks": 3}, "is for `sampler.method: pinsage`"),
+                ({"method": "saint"}, "-1 or 0"),
+                ({"walks": 3}, "is for `method=\"pinsage\"`"),
                 ({"method": "weighted"}, "have no weights")):
             with self.subTest(options), self.assertRaisesRegex(
                     graphmill.DefinitionError, said):
@@ -614,6 +695,61 @@ class Loading(runs.Workplace):
                 batch.num_sampled_edges["author", "writes", "paper"][1], 0)
             with self.assertRaisesRegex(AttributeError, "several types"):
                 batch.edge_index
+            self.check_names_of_pyg(batch)
+
+    def check_names_of_pyg(self, batch):
+        """Of HeteroData that NeighborLoader makes, and what to use in place of others
+        of its names."""
+        paper, cites = batch["paper"], ("paper", "cites", "paper")
+        self.assertEqual(batch.input_type, "paper")
+        self.assertEqual(paper.batch_size, batch.batch_size)
+        np.testing.assert_array_equal(paper.input_id, batch.input_id)
+        self.assertEqual(batch.num_sampled_nodes_dict, batch.num_sampled_nodes)
+        self.assertEqual(batch.num_sampled_edges_dict, batch.num_sampled_edges)
+        self.assertEqual(paper.num_sampled_nodes, batch.num_sampled_nodes["paper"])
+        self.assertEqual(batch[cites].num_sampled_edges,
+                         batch.num_sampled_edges[cites])
+        self.assertEqual(batch[cites].num_edges, batch[cites].edge_index.shape[1])
+        self.assertEqual(batch.num_edges, sum(
+            pairs.shape[1] for pairs in batch.edge_index_dict.values()))
+        self.assertEqual(batch.metadata(), (batch.node_types, batch.edge_types))
+        # By its ends or its name, which no other edge type has.
+        for short in ("author", "paper"), "writes":
+            np.testing.assert_array_equal(
+                batch[short].edge_index,
+                batch["author", "writes", "paper"].edge_index)
+        for name, there in (("x", True), ("paper", True), (cites, True),
+                            ("pos", False), ("author", True)):
+            self.assertEqual(name in batch, there, name)
+        self.assertEqual(("x" in paper, "x" in batch["author"]), (True, False))
+        with self.assertRaisesRegex(KeyError, "no type of this graph.*'author'"):
+            batch["venue"]
+        for ask, said in (
+                (lambda: batch.train_mask, "seeds of one split"),
+                (lambda: batch.x, "see x_dict, or batch\\['paper'\\].x"),
+                (lambda: batch.cuda(), "use to\\(\"cuda\"\\)"),
+                (lambda: batch.degree, "degrees=True"),
+                (lambda: batch.edge_attr_dict, "edge_attr=True"),
+                (lambda: batch.seed_time, "edge_ages=True"),
+                (lambda: batch["author"].x, "'author' has no x.*'paper' has"),
+                (lambda: batch["author"].batch_size, "seeds are of 'paper'"),
+                (lambda: batch["author"].num_sampled_edges, "edge types have"),
+                (lambda: batch[cites].num_nodes, "node types have"),
+                (lambda: batch.colour, "no colour; there are .*n_id")):
+            with self.subTest(said), self.assertRaisesRegex(AttributeError, said):
+                ask()
+
+    def test_names_of_pyg_of_one_type(self):
+        batch = next(iter(self.loader()))
+        self.assertIs(batch["x"], batch.x)
+        self.assertEqual(batch.num_edges, batch.edge_index.shape[1])
+        self.assertEqual(batch["node"].batch_size, batch.batch_size)
+        for name, said in (("x_dict", "one type, see x$"),
+                           ("num_sampled_nodes_dict", "see num_sampled_nodes$"),
+                           ("val_mask", "seeds of one split"),
+                           ("edge_weight", "edge_weights=True")):
+            with self.subTest(name), self.assertRaisesRegex(AttributeError, said):
+                getattr(batch, name)
 
     def test_every_type_has_fanouts(self):
         data = typed_dataset(self.top / "fanouts")
@@ -851,6 +987,70 @@ class Loading(runs.Workplace):
         self.assertIn("libcaf_core", linked)
         self.assertNotRegex(linked, "torch|blas")
 
+    def test_ids_and_masks(self):
+        """What may be meant in two ways, or would be changed, is refused."""
+        nodes = self.whole.node_type("node")["count"]
+        graph = graphmill.open(self.data)
+        flags = np.zeros(nodes, np.uint8)
+        flags[5] = 1
+        for given, why in (
+                (flags, "8 bits, each 0 or 1.*astype\\(bool\\)"),
+                (np.array([2**63], np.uint64), "node 9223372036854775808.*63 bits"),
+                ([2**64], "node 18446744073709551616.*63 bits"),
+                ([3, -1], "node -1, and ids go from 0 on"),
+                ([1.0, 2.0], "type float64.*astype\\(numpy.int64\\)"),
+                (["a"], "the type <U1"), (np.ones(nodes - 1, bool), "mask of 1023"),
+                ([[1]], "one dimension")):
+            for ask in (graph.features, lambda ids: graph.sample(ids, [2]),
+                        lambda ids: self.loader(seeds=ids)):
+                with self.subTest(why), self.assertRaisesRegex(
+                        graphmill.DefinitionError, why):
+                    ask(given)
+        same = [graph.features(ids).tobytes() for ids in (
+            [5, 7], np.array([5, 7], np.uint8), np.array([5, 7], np.uint64),
+            np.isin(np.arange(nodes), [5, 7]))]
+        self.assertEqual(len(set(same)), 1)
+        self.assertEqual(graph.features([False] * nodes).shape, (0, 12))
+
+    def test_errors_speak_of_arguments(self):
+        """Not of the flags and fields by which the program knows them."""
+        path = self.write(merged(runs.SMALL, {"sampler": {"window": 3}}), self.data)
+        for options, said in (
+                ({"fanouts": [0]}, "`fanouts` are 0 in every hop, which takes no "
+                 "neighbours: .* -1 for all neighbours, or None"),
+                ({"fanouts": []}, "`fanouts` has 0 elements"),
+                ({"window": 3}, "`window` is for `time=\"strict\"`"),
+                ({"method": "hgt", "fanouts": [-1]}, "`fanouts` has -1, and with "
+                 "`method=\"hgt\"`"),
+                ({"batch_size": 0}, "^`batch_size` is `0`.* seeds$"),
+                ({"overrides": ["model.x=3"]}, "`x` is not a field of `model`"),
+                ({"definition": path}, r":1:1: `sampler.window` is for `sampler.time")):
+            with self.subTest(options), self.assertRaisesRegex(
+                    graphmill.DefinitionError, said) as told:
+                next(iter(self.loader(**options)))
+            self.assertNotIn("--set", str(told.exception))
+
+    def test_values_of_odd_kinds(self):
+        """Each is refused with the name of its argument."""
+        odd = 5, [1], {"a": 1}, object(), b"x", np.zeros(3)
+        for name in ("split", "as_", "form", "time", "method", "subgraph_type",
+                     "seed_order", "labels", "definition", "overrides", "storage"):
+            for value in odd:
+                with self.subTest(name, value=value), self.assertRaisesRegex(
+                        graphmill.DefinitionError, f"{name} is "):
+                    self.loader(**{name: value})
+        for name, value in (("restart", "x"), ("budget", 2.5), ("memory", [1]),
+                            ("verify", 3)):
+            with self.subTest(name), self.assertRaisesRegex(
+                    graphmill.DefinitionError, f"{name} is "):
+                self.loader(**{name: value})
+        for name in "data", "key", "insecure":
+            with self.subTest(name), self.assertRaisesRegex(
+                    graphmill.DefinitionError, f"{name} is "):
+                graphmill.Loader("tcp://localhost:1", [2], **{name: 5})
+        with self.assertRaisesRegex(graphmill.DefinitionError, "source is a bytes"):
+            graphmill.Loader(b"data", [2])
+
     def test_sentences(self):
         def failing(kind, why, source=self.data, **options):
             with self.assertRaisesRegex(kind, why):
@@ -865,7 +1065,7 @@ class Loading(runs.Workplace):
         failing(wrong, "fanouts", fanouts=[4, -3])
         failing(wrong, "no weights", fanouts=[2], edge_weights=True)
         failing(wrong, "method is 'best': .*labor", method="best")
-        failing(wrong, "labor` draws without replacement", fanouts=[2],
+        failing(wrong, "labor\"` draws without replacement", fanouts=[2],
                 method="labor", replace=True)
         failing(wrong, "`weighted`, but edges of .* have no weights",
                 fanouts=[2], method="weighted")

@@ -116,6 +116,109 @@ class LateDevice:
 devices = []
 
 
+class Shared(torch.Tensor):
+    """An array in the memory of batches, as CUDA sees it: its copies are checked
+    and made late."""
+
+    @classmethod
+    def __torch_function__(cls, function, kinds, arguments=(), options=None):
+        options = dict(options or {})
+        if function is torch.Tensor.to:
+            source = arguments[0]
+            return cls.driver.copied(source, torch.empty_like(
+                source.as_subclass(torch.Tensor)))
+        if function is torch.Tensor.copy_:
+            return cls.driver.copied(arguments[1], arguments[0])
+        return super().__torch_function__(function, kinds, arguments, options)
+
+
+class OnDevice(torch.Tensor):
+    def record_stream(self, stream):
+        pass
+
+
+class FakeCuda:
+    """The part of torch and of the CUDA runtime that copies need, with the rules of
+    the runtime. Copies from registered memory are made when an event is waited for."""
+
+    def __init__(self, fails):
+        self.fails, self.registered, self.late = fails, {}, []
+        self.calls, self.pinned, self.pageable, self.begun, self.over = 0, 0, 0, 0, 0
+        none = contextlib.nullcontext()
+        self.cuda = types.SimpleNamespace(
+            is_available=lambda: True, device=lambda device: none,
+            Stream=lambda device: none, stream=lambda stream: stream,
+            current_stream=lambda device: types.SimpleNamespace(
+                wait_event=lambda event: None),
+            Event=lambda: FakeEvent(self), cudart=lambda: self)
+        Shared.driver = self
+
+    def __getattr__(self, name):
+        return getattr(torch, name)
+
+    def device(self, name):
+        return torch.device("cpu")
+
+    def zeros(self, *shape, **options):
+        return torch.zeros(*shape)
+
+    def from_numpy(self, array):
+        return torch.from_numpy(array).as_subclass(Shared)
+
+    def empty_like(self, tensor, device):
+        return torch.empty_like(tensor.as_subclass(torch.Tensor)
+                                ).as_subclass(OnDevice)
+
+    def cudaHostRegister(self, address, size, flags):  # noqa: N802
+        self.calls += 1
+        if self.fails(self.calls):
+            return 2
+        assert not any(address < begin + length and begin < address + size
+                       for begin, length in self.registered.items())
+        self.registered[address] = size
+        return 0
+
+    def cudaHostUnregister(self, address):  # noqa: N802
+        assert not self.late, "copies are under way"
+        del self.registered[address]
+
+    def copied(self, source, made):
+        begin, size = source.data_ptr(), source.numel() * source.element_size()
+        past = begin + size
+        touched = [(at, at + length) for at, length in self.registered.items()
+                   if begin < at + length and at < past]
+        if size and touched:
+            (first, last), *others = touched
+            if others or begin < first or last < past:
+                raise RuntimeError("CUDA error: invalid argument")
+            made.zero_()
+            self.late.append((made, begin, size))
+            self.pinned += 1
+        elif size:
+            ctypes.memmove(made.data_ptr(), begin, size)
+            self.pageable += 1
+        return made.as_subclass(OnDevice)
+
+
+class FakeEvent:
+    def __init__(self, driver):
+        self.driver = driver
+
+    def record(self, stream):
+        self.driver.begun += 1
+        self.number, self.end = self.driver.begun, len(self.driver.late)
+
+    def query(self):
+        return self.driver.over >= self.number
+
+    def synchronize(self):
+        if not self.query():
+            for made, source, size in self.driver.late:
+                ctypes.memmove(made.data_ptr(), source, size)
+            self.driver.late.clear()
+            self.driver.over = self.driver.begun
+
+
 def free_port():
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
@@ -328,6 +431,30 @@ class OwnModel(runs.Workplace):
         self.assertEqual([str(one.message).split(",")[0] for one in told],
                          ["the device cannot read the memory of batches where it "
                           "is"])
+
+    def test_copies_cross_no_registered_memory(self):
+        """Nor what is registered in part: CUDA would refuse them."""
+        with graphmill.Loader(self.data, [4, 3], batch_size=33) as loader:
+            expected = [batch.digest() for batch in loader]
+        for fails in (lambda call: False, lambda call: call % 3 == 2,
+                      lambda call: True):
+            driver = FakeCuda(fails)
+            imported_by = types.SimpleNamespace(import_module=lambda name: driver)
+            with self.subTest(pageable=fails(2)), \
+                    unittest.mock.patch("graphmill._device.importlib", imported_by), \
+                    unittest.mock.patch("graphmill._device._EXTENT", 1 << 14), \
+                    warnings.catch_warnings(record=True) as told, \
+                    graphmill.Loader(self.data, [4, 3], batch_size=33, device="cuda"
+                                     ) as loader:
+                warnings.simplefilter("always")
+                batches = list(loader)
+                loader.close()
+                self.assertEqual([batch.digest() for batch in batches], expected)
+                arrays = sum(len(batch._tensors()) for batch in batches)
+                self.assertGreater(driver.pinned + driver.pageable, arrays)
+                self.assertEqual((driver.pinned > 0, driver.pageable > 0, len(told)),
+                                 (not fails(1), fails(2), fails(2)))
+                self.assertEqual((driver.registered, driver.late), ({}, []))
 
     def test_a_device_that_is_not_there(self):
         if torch.cuda.is_available():

@@ -318,6 +318,95 @@ class Package(runs.Workplace):
                 graphmill.import_({**graph, "x": graph["x"] * np.nan}, "bad")
             self.assertEqual(list(self.top.glob("bad*")), [])
 
+    def test_arguments_of_imports(self):
+        """Wrong ones are refused by their names, all of them at once, before anything
+        is read."""
+        graph = graph_of_40()
+        place = self.top / "never"
+        for name, values in {
+                "ignore": ["pos", 5, [5]], "no_label": ["x", 5],
+                "import_flags": ["--sparse", 5, [5]], "rename": [["a"], 5, {"a": 5}],
+                "edge": [3, {5: "a"}, "label=x"], "num_nodes": ["x", 2.5, [3]],
+                "num_classes": ["x", 0], "split_index": ["a", -1],
+                "chunk_bytes": ["a", 0], "weight": [3, ""], "edge_attr": [["a"]],
+                "edge_time": [["a"]], "node_time": [["a"]], "time_unit": [5, "days"],
+                "name": [5], "undirected": ["yes"], "keep_arrays": ["x"],
+                "split_idx": [5, [1]], "arrays": [5], "program": [5]}.items():
+            for value in values:
+                with self.subTest(name, value=value), self.assertRaisesRegex(
+                        graphmill.DataError, f"^{name} is .*: give "):
+                    graphmill.import_(graph, place, **{name: value})
+        with self.assertRaisesRegex(graphmill.DataError,
+                                    "^folder is 5: give a path; weight is 3"):
+            graphmill.write(graph, 5, weight=3)
+        with self.assertRaisesRegex(graphmill.DataError, "leave arrays out"):
+            graphmill.write(graph, place, arrays=self.top / "other")
+        with self.assertRaisesRegex(graphmill.DataError, "num_nodes is 'x'"):
+            graphmill.write({**graph, "num_nodes": "x"}, place)
+        self.assertFalse(place.exists())
+
+    def test_imports_speak_of_arguments(self):
+        graph = graph_of_40()
+        for options, said in (
+                ({"weight": "w"}, "weight='w': no edge has such an attribute"),
+                ({"ignore": ["w"]}, r"ignore=\['w'\]: there is no such"),
+                ({"rename": {"club": "y"}}, r"rename\['club'\]: no node has"),
+                ({"edge": {"sign": "w"}}, r"edge=\{'sign': 'w'\}: split, label"),
+                ({"num_nodes": {"paper": 3}}, r"num_nodes=\{TYPE: N\}")):
+            with self.subTest(options), self.assertRaisesRegex(
+                    graphmill.DataError, said) as told:
+                graphmill.write(graph, self.top / "never", **options)
+            self.assertNotIn("--", str(told.exception))
+        with self.assertRaises(graphmill.DataError) as told:
+            graphmill.write({**graph, "strange": graph["x"]}, self.top / "never")
+        self.assertIn('ignore=["strange"]; or say by rename={NAME: "y"} that',
+                      str(told.exception))
+        self.assertNotIn("--", str(told.exception))
+
+    def test_sentences_of_programs(self):
+        """In words of Python; those that it cannot know stay as they are."""
+        from graphmill import _wording
+        for words, said, expected in (
+                (_wording.of_loaders,
+                 "--set sampler.fanouts={\"default\": [4]}: must be from 1",
+                 "fanouts: must be from 1"),
+                (_wording.of_loaders,
+                 "--set sampler.time=strict: `sampler.time` needs the time of each "
+                 "seed; import them with times (--node-time COLUMN)",
+                 "`time` needs the time of each seed; import them with times "
+                 "(`node_time` of graphmill.import_)"),
+                (_wording.of_loaders,
+                 "loader:1:1: set `sampler.disjoint: true`, as an import that splits "
+                 "--by time does",
+                 "set `disjoint=True`, as an import that splits `--by time` of "
+                 "`import_flags` does"),
+                (_wording.of_loaders,
+                 "`negatives.corrupt: pair` and `evaluate.negatives`",
+                 "`negatives={\"corrupt\": \"pair\"}` and `count` of negatives"),
+                (_wording.of_loaders, "my.yaml:3:4: `sampler.time: strict` is",
+                 "my.yaml:3:4: `sampler.time: strict` is"),
+                (_wording.of_loaders, "start one with `graphmill node --serve`",
+                 "start one with `graphmill node --serve`"),
+                (_wording.of_predictions, "predict in batches, without --all",
+                 "predict in batches, without `neighbours=None`"),
+                (_wording.of_predictions, "say with --memory how much",
+                 "say with `--memory` of `options` how much"),
+                (_wording.of_imports, "give --regression to the import",
+                 "give `--regression` of `import_flags` to the import"),
+                (_wording.of_imports, "; --split 0.8,0.1,0.1 (of the command: after "
+                 "--) makes one",
+                 "; `--split 0.8,0.1,0.1` of `import_flags` makes one")):
+            self.assertEqual(words(said), expected)
+
+    def test_fields_are_arguments(self):
+        """Those that sentences speak of exist."""
+        from graphmill import _wording
+        for fields, of in ((_wording.FIELDS, graphmill.Loader),
+                           (_wording.FIELDS_OF_LINKS, graphmill.LinkLoader),
+                           (_wording.FIELDS_OF_NEGATIVES, graphmill.Negatives)):
+            known = [*inspect.signature(of).parameters, "threads", "budget"]
+            self.assertLessEqual(set(fields.values()), set(known))
+
     def test_no_program(self):
         with unittest.mock.patch.dict(os.environ, {
                 "GRAPHMILL_BIN": str(self.top)}):
@@ -433,6 +522,22 @@ class Package(runs.Workplace):
             run.embeddings()
         pairs = {("user", "buys", "item"): [[1, 2], [3, 4]]}
         self.assertEqual(run.predict(pairs=pairs).ids.tolist(), [[1, 2], [3, 4]])
+
+    def test_masks_of_runs(self):
+        """Have a value for each node."""
+        run = self.finished_run()
+        mask = np.isin(np.arange(1024), [3, 17, 900])
+        np.testing.assert_array_equal(run.predict(mask).values,
+                                      run.predict([3, 17, 900]).values)
+        flags = mask.astype(np.uint8)
+        for ask in (run.predict, run.embeddings,
+                    lambda nodes: run.embeddings(nodes, type="node")):
+            for given, why in ((mask[:-1], "mask of 1023 nodes, and there are 1024"),
+                               (np.append(mask, True), "mask of 1025 nodes"),
+                               (flags, "may be a mask or ids"),
+                               ([-1], "node -1"), ([1.5], "type float64")):
+                with self.assertRaisesRegex(graphmill.DefinitionError, why):
+                    ask(given)
 
     def test_what_runs_refuse(self):
         run = self.finished_run()

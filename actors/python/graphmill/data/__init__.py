@@ -11,6 +11,8 @@ import os
 import pathlib
 from typing import Any
 
+from .._wording import of_imports
+
 __all__ = ["import_", "write"]
 
 
@@ -75,9 +77,11 @@ def import_(data: Any, folder: str | os.PathLike[str], *,
     array([[3.],
            [1.]], dtype=float32)
     """
-    from .convert import convert, find_program  # Half of the time to import all.
-    return convert(data, folder, program=find_program(program, needed=True),
-                   **options)
+    from .convert import find_program  # Half of the time to import all.
+    from .options import checked
+    given = checked(folder, {"program": program, **options})
+    return _converted(data, folder, {
+        **given, "program": find_program(given.get("program"), needed=True)})
 
 
 def write(data: Any, folder: str | os.PathLike[str],
@@ -91,7 +95,25 @@ def write(data: Any, folder: str | os.PathLike[str],
     >>> done["command"]
     'graphmill import npy pair --out pair.dataset'
     """
-    from .convert import convert
+    from .options import checked
+    from .values import Refused
+    given = checked(folder, options)
+    for name in "arrays", "run_import", "program", "keep_arrays":
+        if name in given:
+            raise Refused(f"write() makes the arrays in `folder`, without the program: "
+                          f"leave {name} out, or use import_()")
     place = pathlib.Path(folder)
-    return convert(data, place.with_name(place.name + ".dataset"), arrays=place,
-                   run_import=False, **options)
+    return _converted(data, place.with_name(place.name + ".dataset"), {
+        **given, "arrays": place, "run_import": False})
+
+
+def _converted(data: Any, folder: Any, options: dict[str, Any]) -> dict[str, Any]:
+    """What was done, in words of arguments."""
+    from .convert import convert
+    from .values import Refused
+    try:
+        done = convert(data, folder, **options)
+    except Refused as error:
+        raise Refused(of_imports(str(error))) from error.__cause__
+    done["notes"] = [of_imports(note) for note in done["notes"]]
+    return done

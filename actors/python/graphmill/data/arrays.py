@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import operator
 import pathlib
 from typing import Any, Iterable, Mapping, Sequence
 
@@ -147,7 +148,11 @@ class Writer:
         if given is not None:
             counts["--num-nodes"] = int(given)
         if own is not None:
-            counts["num_nodes"] = int(own)
+            try:
+                counts["num_nodes"] = operator.index(own)
+            except TypeError as error:
+                raise Refused(f"{owner}.num_nodes is {own!r}, and a whole number is "
+                              "expected") from error
         for name in (*FEATURES, *LABELS, "train_mask"):
             if name in data:
                 shape = getattr(data[name], "shape", None)

@@ -169,7 +169,7 @@ CATCH_TEST_CASE("batches for other models are sampled by time as others",
     CATCH_CHECK(problems(rest) == texts{});
   }
   for (const auto& [rest, said] :
-       {std::pair{std::string{"task: links"}, "of a loader: time="},
+       {std::pair{std::string{"task: links"}, "say `sampler.time: strict`"},
         std::pair{std::string{"sampler: {time: strict, disjoint: true}"},
                   "nodes of type `person` of `market` have none"},
         std::pair{strict + ", latest: true, replace: true}",
