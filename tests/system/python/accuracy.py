@@ -39,8 +39,9 @@ def of_train(folder, data, seed):
                              folder / "runs", "--quiet", "--json")
     assert done.returncode == 0, done.stderr
     run = pathlib.Path(json.loads(done.stdout.splitlines()[-1])["run"])
-    last = json.loads((run / "metrics.jsonl").read_text().splitlines()[-1])
-    return last["validation"]["accuracy"]
+    phases = map(json.loads, (run / "metrics.jsonl").read_text().splitlines())
+    return [line["accuracy"] for line in phases
+            if line["phase"] == "validation"][-1]
 
 
 def of_pytorch(data, seed):
