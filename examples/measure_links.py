@@ -50,12 +50,13 @@ def graphmill(options, *arguments):
     return done.stdout
 
 
-def train(options, data, **definition):
-    """The summary of a run, and its epochs."""
+def train(options, data, folder=None, **definition):
+    """The summary of a run, and its epochs.
+    @param folder Where the data are, if not in FOLDER."""
     file = options.folder / "definition.yaml"
     file.write_text(json.dumps({"dataset": data, **definition}))
-    told = graphmill(options, "train", file, "--data", options.folder, "--runs",
-                     options.folder / "runs", "--quiet", "--json")
+    told = graphmill(options, "train", file, "--data", folder or options.folder,
+                     "--runs", options.folder / "runs", "--quiet", "--json")
     run = pathlib.Path(json.loads(told.splitlines()[-1])["run"])
     summary = json.loads((run / "summary.json").read_text())
     epochs = [json.loads(line)
@@ -277,24 +278,26 @@ def triples(options):
                                 if one["phase"] != "train"]}
 
 
-MODES = {mode.__name__: mode for mode in (exclusion, steps, loader, ranking, triples)}
-
-
-def main():
+def measured(about, modes, *more):
+    """Runs the mode that the command line names, and prints what it returns."""
+    modes = {mode.__name__: mode for mode in modes}
     parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("mode", choices=MODES)
+        description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("mode", choices=modes)
     parser.add_argument("folder", type=pathlib.Path)
     parser.add_argument("--scale", type=int, default=18)
     parser.add_argument("--turns", type=int, default=5)
     parser.add_argument("--program", default=str(ROOT / "build/actors/graphmill"))
+    for name, settings in more:
+        parser.add_argument(name, **settings)
     options = parser.parse_args()
     options.folder.mkdir(parents=True, exist_ok=True)
     load = os.getloadavg()[0]
-    out = MODES[options.mode](options)
-    print(json.dumps({**out, "cpus": os.cpu_count(), "load_before": round(load, 2),
-                      "load_after": round(os.getloadavg()[0], 2)}, indent=1))
+    out = modes[options.mode](options)
+    return options, {**out, "cpus": os.cpu_count(), "load_before": round(load, 2),
+                     "load_after": round(os.getloadavg()[0], 2)}
 
 
 if __name__ == "__main__":
-    main()
+    print(json.dumps(measured(__doc__, (exclusion, steps, loader, ranking, triples))[1],
+                     indent=1))

@@ -1,5 +1,6 @@
 #include "pipelines/kernels/edge_relu.hpp"
 
+#include "pipelines/kernels/octets.hpp"
 #include "pipelines/kernels/row_prefetch.hpp"
 #include "pipelines/kernels/simd.hpp"
 
@@ -12,84 +13,32 @@ namespace {
 // Loops over registers are unrolled by pragmas, for else the compiler keeps the
 // sums in memory.
 
-using simd::loose_octet;
-using simd::octet;
-
-/// Registers whose bits share the bytes of one group: column c has bit c % 64 /
-/// 8 of byte c / 64 * 8 + c % 8, which needs no shuffling.
-constexpr std::int64_t sign_group = 8;
-
-using sign_lanes = std::int32_t __attribute__((vector_size(32)));
-using lane_bytes = std::uint8_t __attribute__((vector_size(8)));
-using loose_bytes = std::uint8_t __attribute__((vector_size(8), aligned(1)));
-
-GRAPHMILL_INLINE octet spread(float x) {
-  return x - octet{};
-}
-
-GRAPHMILL_INLINE octet load(const float* from) {
-  return *reinterpret_cast<const loose_octet*>(from);
-}
-
-GRAPHMILL_INLINE void store(octet x, float* to) {
-  *reinterpret_cast<loose_octet*>(to) = x;
-}
-
-/// One register of columns of a row, of which there are fewer if it is partial:
-/// zeros stand for the others.
-template <bool Partial>
-struct columns_at {
-  int count;
-
-  GRAPHMILL_INLINE octet get(const float* from) const {
-    if constexpr (!Partial)
-      return load(from);
-    float all[simd::octet_width] = {};
-    for (int c = 0; c < count; ++c)
-      all[c] = from[c];
-    return load(all);
-  }
-
-  GRAPHMILL_INLINE void put(octet x, float* to) const {
-    if constexpr (!Partial)
-      return store(x, to);
-    float all[simd::octet_width];
-    store(x, all);
-    for (int c = 0; c < count; ++c)
-      to[c] = all[c];
-  }
-};
+using octets::columns_at;
+using octets::load;
+using octets::octet;
+using octets::sign_lanes;
+using octets::spread;
+using octets::store;
 
 GRAPHMILL_INLINE float value_of_edge(const edge_relu& task, std::int64_t e) {
   return task.values == nullptr ? 1.0f : task.values[e];
 }
 
-GRAPHMILL_INLINE std::uint8_t* signs_at(const edge_relu& task, std::int64_t e,
-                                        std::int64_t at) {
-  return task.signs + e * edge_relu_bytes(task.x.columns)
-         + at / (sign_group * simd::octet_width) * simd::octet_width;
+GRAPHMILL_INLINE std::int64_t bytes_of_edge(const edge_relu& task) {
+  return octets::sign_bytes(octets::octets_of(task.x.columns));
 }
 
-/// The place of the bits of column `at` in their bytes.
-GRAPHMILL_INLINE int shift_at(std::int64_t at) {
-  return static_cast<int>(at / simd::octet_width % sign_group);
-}
-
-/// The first registers of a group replace what its bytes hold.
 GRAPHMILL_INLINE void keep_signs(const edge_relu& task, std::int64_t e,
                                  std::int64_t at, sign_lanes kept) {
-  const auto shift = shift_at(at);
-  auto* bytes = reinterpret_cast<loose_bytes*>(signs_at(task, e, at));
-  const auto own = __builtin_convertvector(kept << shift, lane_bytes);
-  *bytes = shift == 0 ? own : *bytes | own;
+  octets::keep_signs(task.signs + e * bytes_of_edge(task),
+                     at / simd::octet_width, kept);
 }
 
 /// The bits of the registers from column `at` on, from the lowest one up.
 GRAPHMILL_INLINE sign_lanes kept_signs(const edge_relu& task, std::int64_t e,
                                        std::int64_t at) {
-  const lane_bytes bytes =
-    *reinterpret_cast<const loose_bytes*>(signs_at(task, e, at));
-  return __builtin_convertvector(bytes, sign_lanes) >> shift_at(at);
+  return octets::kept_signs(task.signs + e * bytes_of_edge(task),
+                            at / simd::octet_width);
 }
 
 /// Columns of one row of the output. All its edges are gone through for some
@@ -303,6 +252,10 @@ GRAPHMILL_INLINE void add_biases(const float* changes, std::int64_t edges,
 
 } // namespace
 
+std::int64_t edge_relu_bytes(std::int64_t width) {
+  return octets::sign_bytes(octets::octets_of(width));
+}
+
 owned_matrix edge_relu_weight(const_matrix weight, const float* bias,
                               const std::shared_ptr<buffer_pool>& pool) {
   constexpr auto width = pair_width; // `add_changes` takes as many.
@@ -376,9 +329,18 @@ void edge_relu_sources_backward(const edge_relu& task,
                                 const transposed_edges& back,
                                 const_matrix gradient, std::int64_t begin,
                                 std::int64_t end, matrix out) {
-  for (auto j = begin; j < end; ++j)
+  const auto width = task.x.columns;
+  const auto last = back.indptr[end];
+  const auto distance = prefetch_distance(width);
+  for (auto j = begin; j < end; ++j) {
+    const auto until = std::min(back.indptr[j + 1] + distance, last);
+    for (auto t = back.indptr[j] + distance; t < until; ++t) {
+      prefetch_row(gradient.row(back.columns[t]), width);
+      __builtin_prefetch(task.signs + back.positions[t] * bytes_of_edge(task));
+    }
     all_columns(relu_source{task, back, gradient, j, out.row(j - begin)},
-                task.x.columns);
+                width);
+  }
 }
 
 } // namespace graphmill

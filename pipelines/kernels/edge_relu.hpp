@@ -39,9 +39,7 @@ owned_matrix edge_relu_weight(const_matrix weight, const float* bias,
                               const std::shared_ptr<buffer_pool>& pool);
 
 /// The bytes of an edge in `edge_relu::signs`. @param width Columns of `x`.
-inline std::int64_t edge_relu_bytes(std::int64_t width) {
-  return (width + 63) / 64 * 8;
-}
+std::int64_t edge_relu_bytes(std::int64_t width);
 
 /// Computes rows [begin, end). @param out [rows, columns of x]
 void run(const edge_relu& task, std::int64_t begin, std::int64_t end,

@@ -5,6 +5,7 @@
 #include "pipelines/definition/validation/edge_weights.hpp"
 #include "pipelines/definition/validation/validation.hpp"
 #include "pipelines/flow/negatives.hpp"
+#include "pipelines/kernels/attention/joint_attention.hpp"
 #include "pipelines/kernels/edge_relu.hpp"
 #include "pipelines/kernels/model_layout.hpp"
 #include "pipelines/kernels/optimizer.hpp"
@@ -394,7 +395,10 @@ private:
       if (layer.attention_weight != absent) {
         sum.kept += rows * width;                  // Rows of destinations,
         sum.transient += rows * width;             // their gradients,
-        sum.transient += (rows / 256 + 1) * width; // and sums of pieces.
+        sum.transient += (rows / 256 + 1) * width; // sums of pieces,
+        sum.transient +=                           // and bits of edges.
+          edges(r) * double(joint_sign_bytes(std::int64_t(width), layer.heads))
+          / 4;
       }
       return;
     }

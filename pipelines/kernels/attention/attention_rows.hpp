@@ -1,6 +1,8 @@
 #pragma once
 
 #include "pipelines/kernels/attention/attention.hpp"
+#include "pipelines/kernels/octets.hpp"
+#include "pipelines/kernels/row_prefetch.hpp"
 #include "pipelines/kernels/simd.hpp"
 
 #include <algorithm>
@@ -30,16 +32,31 @@ GRAPHMILL_INLINE void add_heads(const float* x, const float* scale,
       into[c] = simd::fused(scale[h], x[c], into[c]);
 }
 
-/// Adds products to sixteen partial sums in a fixed order, so that vectors may
-/// be used. @returns how many: whole sixteens.
-GRAPHMILL_INLINE std::int64_t add_sixteens(const float* a, const float* b,
-                                           std::int64_t count, float* partial) {
-  std::int64_t c = 0;
-  for (; c + simd::width <= count; c += simd::width)
-    for (int i = 0; i < simd::width; ++i)
-      partial[i] = simd::fused(a[c + i], b[c + i], partial[i]);
-  return c;
-}
+/// Sixteen sums of products, in a fixed order, so that vectors may be used.
+struct partial_sums {
+  octets::octet low = {}, high = {};
+
+  /// @returns how many products it has added: whole sixteens.
+  GRAPHMILL_INLINE std::int64_t add(const float* a, const float* b,
+                                    std::int64_t count) {
+    std::int64_t c = 0;
+    for (; c + simd::width <= count; c += simd::width) {
+      low = simd::fused(octets::load(a + c), octets::load(b + c), low);
+      high = simd::fused(octets::load(a + c + simd::octet_width),
+                         octets::load(b + c + simd::octet_width), high);
+    }
+    return c;
+  }
+
+  GRAPHMILL_INLINE float sum() const {
+    float out = 0;
+    for (int i = 0; i < simd::octet_width; ++i)
+      out += low[i];
+    for (int i = 0; i < simd::octet_width; ++i)
+      out += high[i];
+    return out;
+  }
+};
 
 /// The sum and the products from number `c` on.
 GRAPHMILL_INLINE float with_rest(float sum, const float* a, const float* b,
@@ -56,25 +73,30 @@ GRAPHMILL_INLINE float with_rest(float sum, const float* a, const float* b,
 
 GRAPHMILL_INLINE float product(const float* a, const float* b,
                                std::int64_t count) {
-  float partial[simd::width] = {};
-  const auto c = add_sixteens(a, b, count, partial);
-  float sum = 0;
-  for (auto part : partial)
-    sum += part;
-  return with_rest(sum, a, b, c, count);
+  partial_sums partial;
+  const auto c = partial.add(a, b, count);
+  return with_rest(partial.sum(), a, b, c, count);
 }
 
 /// a . b + x . y, for the price of little more than one.
 GRAPHMILL_INLINE float products(const float* a, const float* b,
                                 std::int64_t count, const float* x,
                                 const float* y, std::int64_t further) {
-  float partial[simd::width] = {};
-  const auto c = add_sixteens(a, b, count, partial);
-  const auto d = add_sixteens(x, y, further, partial);
-  float sum = 0;
-  for (auto part : partial)
-    sum += part;
-  return with_rest(with_rest(sum, a, b, c, count), x, y, d, further);
+  partial_sums partial;
+  const auto c = partial.add(a, b, count);
+  const auto d = partial.add(x, y, further);
+  return with_rest(with_rest(partial.sum(), a, b, c, count), x, y, d, further);
+}
+
+/// Asks for the rows of sources of the edges that come some edges behind those
+/// of row i. @param end No edge of this row or behind is asked for.
+GRAPHMILL_INLINE void prefetch_sources(const attention& task, std::int64_t i,
+                                       std::int64_t end) {
+  const auto width = task.z.columns;
+  const auto distance = prefetch_distance(width);
+  const auto until = std::min(task.indptr[i + 1] + distance, task.indptr[end]);
+  for (auto e = task.indptr[i] + distance; e < until; ++e)
+    prefetch_row(task.z.row(task.columns[e]), width);
 }
 
 /// Below all scores: that of edges of weight 0.

@@ -30,33 +30,36 @@ struct joint_attention {
 void attend_jointly(const joint_attention& task, std::int64_t begin,
                     std::int64_t end, matrix out);
 
-/// Backward of rows [begin, end): the gradients of scores as they are before
-/// the softmax, of y, and of the vector.
+/// Where gradients go, and what is kept of edges for those of sources. Borrows
+/// all arrays.
+struct joint_gradients {
+  /// As scores are before the softmax; destinations may be null.
+  score_gradients scores;
+  matrix y;                ///< [rows, columns of z]
+  float* vector = nullptr; ///< [columns of z] Added to in the order of rows.
+  /// The memory of `attention::edges`: what edges bring is replaced by its
+  /// gradient, as what is summed and by scores. No data: they bring nothing.
+  matrix edges;
+  /// [edges, `joint_sign_bytes`] Where the sums under LeakyReLU are above 0.
+  std::uint8_t* signs = nullptr;
+};
+
+/// The bytes of an edge in `joint_gradients::signs`.
+/// @param columns Of z, all heads.
+std::int64_t joint_sign_bytes(std::int64_t columns, std::int64_t heads);
+
+/// Backward of rows [begin, end).
 /// @param gradient [rows, columns of z] Of the output, all rows.
-/// @param out Receives edges and selves; destinations may be null.
-/// @param y_gradient [rows, columns of z] Receives the rows.
-/// @param vector_sum [columns of z] Is added to, in the order of rows.
 void attend_jointly_backward(const joint_attention& task, const_matrix gradient,
                              std::int64_t begin, std::int64_t end,
-                             const score_gradients& out, matrix y_gradient,
-                             float* vector_sum);
-
-/// Replaces what edges of rows [begin, end) bring by its gradient, as what is
-/// summed and by its scores. After all that reads `base.edges`.
-/// @param scores What `attend_jointly_backward` has filled.
-/// @param gradient [rows, columns of z] Of the output.
-/// @param edges The memory of `base.edges`.
-void attend_jointly_edges_backward(const joint_attention& task,
-                                   const score_gradients& scores,
-                                   const_matrix gradient, std::int64_t begin,
-                                   std::int64_t end, matrix edges);
+                             const joint_gradients& out);
 
 /// Computes rows [begin, end) of the gradient of z, as what is summed and by
-/// the scores. @param scores What `attend_jointly_backward` has filled.
-/// @param out [rows of z, columns of z]
+/// the scores. @param known What `attend_jointly_backward` has filled: scores
+/// and signs. @param out [rows of z, columns of z]
 void attend_jointly_sources_backward(const joint_attention& task,
                                      const transposed_edges& back,
-                                     const score_gradients& scores,
+                                     const joint_gradients& known,
                                      const_matrix gradient, std::int64_t begin,
                                      std::int64_t end, matrix out);
 

@@ -100,22 +100,15 @@ void attention_pass::make_edges() {
   }
 }
 
-void attention_pass::joint_edges_backward(const_matrix gradient,
-                                          const score_gradients& scores,
-                                          const targets& into) {
-  const auto rows = edges_.view();
-  set_.team->for_pieces(
-    set_.rows, grain, [&](std::int64_t, std::int64_t begin, std::int64_t end) {
-      attend_jointly_edges_backward(joint_task(), scores, gradient, begin, end,
-                                    rows);
-    });
-  add_product_tn(*set_.team, set_.edge_features, rows, into.edge_weight,
+void attention_pass::add_edge_gradients(const_matrix edges,
+                                        const targets& into) const {
+  add_product_tn(*set_.team, set_.edge_features, edges, into.edge_weight,
                  set_.pool);
   if (const auto learnt = into.edge_columns; learnt.columns != 0)
-    multiply_nt(*set_.team, rows,
+    multiply_nt(*set_.team, edges,
                 set_.edge_weight.slice(set_.edge_weight.rows - learnt.columns,
                                        set_.edge_weight.rows),
-                learnt.slice(0, rows.rows), 1);
+                learnt.slice(0, edges.rows), 1);
 }
 
 void attention_pass::make_messages() {
@@ -215,7 +208,7 @@ void attention_pass::backward(const_matrix gradient, bool /*input_gradient*/,
     attended_edges_->add_gradients(task(), g, edges.view(), into.edge_weight,
                                    into.edge_scores, into.edge_columns);
   else if (!edges_.empty())
-    joint_edges_backward(g, scores, into);
+    add_edge_gradients(edges_.view(), into);
   set_.input.add_product_tn(*set_.team, upstream_.view(), into.weight,
                             set_.pool);
 }
@@ -262,19 +255,26 @@ void attention_pass::joint_backward(const_matrix gradient,
   const auto z = z_.view();
   y_gradient_ = {set_.rows, z.columns, set_.pool};
   owned_matrix sums{(set_.rows + grain - 1) / grain, z.columns, set_.pool};
+  pod_vector<std::uint8_t> signs{set_.pool};
+  signs.resize(static_cast<std::size_t>(weights_.view().rows
+                                        * joint_sign_bytes(z.columns, heads_)));
+  joint_gradients all{.scores = scores,
+                      .y = y_gradient_.view(),
+                      .edges = edges_.view(),
+                      .signs = signs.data()};
   set_.team->for_pieces(
     set_.rows, grain,
     [&](std::int64_t piece, std::int64_t begin, std::int64_t end) {
-      auto* sum = sums.view().row(piece);
-      std::fill(sum, sum + z.columns, 0.0f);
-      attend_jointly_backward(work, gradient, begin, end, scores,
-                              y_gradient_.view(), sum);
+      auto own = all;
+      own.vector = sums.view().row(piece);
+      std::fill(own.vector, own.vector + z.columns, 0.0f);
+      attend_jointly_backward(work, gradient, begin, end, own);
     });
   const auto places = positions();
   const auto back = transposed(places);
   set_.team->for_pieces(
     z.rows, grain, [&](std::int64_t, std::int64_t begin, std::int64_t end) {
-      attend_jointly_sources_backward(work, back, scores, gradient, begin, end,
+      attend_jointly_sources_backward(work, back, all, gradient, begin, end,
                                       upstream_.view());
     });
   set_.input.add_product_tn(*set_.team, y_gradient_.view(),

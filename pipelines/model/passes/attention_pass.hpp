@@ -76,8 +76,7 @@ private:
   void make_scores();
   void make_messages();
   void make_edges();
-  void joint_edges_backward(const_matrix gradient,
-                            const score_gradients& scores, const targets& into);
+  void add_edge_gradients(const_matrix edges, const targets& into) const;
   void scores_backward(const_matrix gradient, const score_gradients& scores,
                        const targets& into);
   void joint_backward(const_matrix gradient, const score_gradients& scores,

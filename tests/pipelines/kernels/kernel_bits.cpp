@@ -324,55 +324,73 @@ void attentions(printer& out, const dropout& drop) {
     }
 }
 
-void joint_attentions(printer& out) {
+/// Joint scores, with rows that edges bring and without, and with dropout of
+/// weights and messages and without.
+void joint_attention_of(printer& out, std::int64_t heads, std::int64_t each,
+                        bool with_edges, bool drops) {
   const auto graph = out.make_edges();
   const turned_edges back{graph};
   const auto edges = std::ssize(graph.columns);
+  const auto width = heads * each;
+  const auto z = out.numbers(sources * width);
+  const auto y = out.numbers(rows * width);
+  const auto vector = out.numbers(width);
+  floats weights(static_cast<std::size_t>(edges * heads));
+  floats own(static_cast<std::size_t>(rows * heads));
+  auto dropped_weights = weights;
+  auto dropped_own = own;
+  const dropout drop{7, 3, 20000};
+  const auto messages = messages_of(z, width, drop);
+  auto brought = out.numbers(with_edges ? edges * width : 0);
+  joint_attention task{.base = {.indptr = graph.indptr.data(),
+                                .columns = graph.columns.data(),
+                                .rows = rows,
+                                .z = {z.data(), sources, width},
+                                .heads = heads,
+                                .weights = weights.data(),
+                                .self_weights = own.data()},
+                       .y = {y.data(), rows, width},
+                       .vector = vector.data()};
+  if (drops) {
+    task.base.drop = {7, 1, 20000};
+    task.base.drop_self = {7, 2, 20000};
+    task.base.dropped_weights = dropped_weights.data();
+    task.base.dropped_self = dropped_own.data();
+    task.base.messages = {messages.data(), sources, width};
+    task.base.message_scale = drop.scale();
+  }
+  if (with_edges)
+    task.base.edges = {brought.data(), edges, width};
+  floats sum(static_cast<std::size_t>(rows * width));
+  attend_jointly(task, 0, rows, {sum.data(), rows, width});
+  out.take(sum);
+  const auto gradient = out.numbers(rows * width);
+  floats of_edges(weights.size()), of_self(own.size());
+  floats of_y(y.size()), of_vector(vector.size());
+  std::vector<std::uint8_t> signs(
+    static_cast<std::size_t>(edges * joint_sign_bytes(width, heads)));
+  const joint_gradients all{
+    .scores = {of_edges.data(), of_self.data(), nullptr},
+    .y = {of_y.data(), rows, width},
+    .vector = of_vector.data(),
+    .edges = with_edges ? matrix{brought.data(), edges, width} : matrix{},
+    .signs = signs.data()};
+  attend_jointly_backward(task, {gradient.data(), rows, width}, 0, rows, all);
+  floats of_z(z.size());
+  attend_jointly_sources_backward(task, back.view(), all,
+                                  {gradient.data(), rows, width}, 0, sources,
+                                  {of_z.data(), sources, width});
+  for (const auto* part :
+       {&of_edges, &of_self, &of_y, &of_vector, &of_z, &brought})
+    out.take(*part);
+}
+
+void joint_attentions(printer& out) {
   for (const std::int64_t heads : {1, 3, 8})
-    for (const std::int64_t each : {1, 5, 16, 29}) {
-      const auto width = heads * each;
-      const auto z = out.numbers(sources * width);
-      const auto y = out.numbers(rows * width);
-      const auto vector = out.numbers(width);
-      floats weights(static_cast<std::size_t>(edges * heads));
-      floats own(static_cast<std::size_t>(rows * heads));
-      auto dropped_weights = weights;
-      auto dropped_own = own;
-      const dropout drop{7, 3, 20000};
-      const auto messages = messages_of(z, width, drop);
-      const joint_attention task{
-        .base = {.indptr = graph.indptr.data(),
-                 .columns = graph.columns.data(),
-                 .rows = rows,
-                 .z = {z.data(), sources, width},
-                 .heads = heads,
-                 .weights = weights.data(),
-                 .self_weights = own.data(),
-                 .drop = {7, 1, 20000},
-                 .drop_self = {7, 2, 20000},
-                 .dropped_weights = dropped_weights.data(),
-                 .dropped_self = dropped_own.data(),
-                 .messages = {messages.data(), sources, width},
-                 .message_scale = drop.scale()},
-        .y = {y.data(), rows, width},
-        .vector = vector.data()};
-      floats sum(static_cast<std::size_t>(rows * width));
-      attend_jointly(task, 0, rows, {sum.data(), rows, width});
-      out.take(sum);
-      const auto gradient = out.numbers(rows * width);
-      floats of_edges(weights.size()), of_self(own.size());
-      floats of_y(y.size()), of_vector(vector.size());
-      attend_jointly_backward(task, {gradient.data(), rows, width}, 0, rows,
-                              {of_edges.data(), of_self.data(), nullptr},
-                              {of_y.data(), rows, width}, of_vector.data());
-      floats of_z(z.size());
-      attend_jointly_sources_backward(
-        task, back.view(), {of_edges.data(), of_self.data(), nullptr},
-        {gradient.data(), rows, width}, 0, sources,
-        {of_z.data(), sources, width});
-      for (const auto* part : {&of_edges, &of_self, &of_y, &of_vector, &of_z})
-        out.take(*part);
-    }
+    for (const std::int64_t each : {1, 5, 16, 29, 90})
+      for (const auto with_edges : {false, true})
+        for (const auto drops : {false, true})
+          joint_attention_of(out, heads, each, with_edges, drops);
 }
 
 /// What one relation works on, with and without dropout, and with features and

@@ -1,0 +1,96 @@
+#pragma once
+
+#include "pipelines/kernels/simd.hpp"
+
+#include <cstdint>
+
+// What kernels that work by octets have in common; for their sources alone. All
+// of it is inlined into kernels with GRAPHMILL_CLONES.
+
+namespace graphmill::octets {
+
+using simd::loose_octet;
+using simd::octet;
+using simd::octet_width;
+
+GRAPHMILL_INLINE octet spread(float x) {
+  return x - octet{};
+}
+
+GRAPHMILL_INLINE octet load(const float* from) {
+  return *reinterpret_cast<const loose_octet*>(from);
+}
+
+GRAPHMILL_INLINE void store(octet x, float* to) {
+  *reinterpret_cast<loose_octet*>(to) = x;
+}
+
+/// One register of columns of a row, of which there are fewer if it is partial:
+/// zeros stand for the others.
+template <bool Partial>
+struct columns_at {
+  int count;
+
+  GRAPHMILL_INLINE octet get(const float* from) const {
+    if constexpr (!Partial)
+      return load(from);
+    float all[octet_width] = {};
+    for (int c = 0; c < count; ++c)
+      all[c] = from[c];
+    return load(all);
+  }
+
+  GRAPHMILL_INLINE void put(octet x, float* to) const {
+    if constexpr (!Partial)
+      return store(x, to);
+    float all[octet_width];
+    store(x, all);
+    for (int c = 0; c < count; ++c)
+      to[c] = all[c];
+  }
+};
+
+/// Registers of a row of so many columns.
+constexpr std::int64_t octets_of(std::int64_t columns) {
+  return (columns + octet_width - 1) / octet_width;
+}
+
+/// Which columns of a row are above 0, a bit each. The bits of 32 registers
+/// share a register, so that no lane leaves its place: lane c of register r is
+/// bit r % 32 of lane c.
+using sign_lanes = std::int32_t __attribute__((vector_size(32)));
+using loose_lanes =
+  std::int32_t __attribute__((vector_size(32), aligned(1), may_alias));
+
+constexpr std::int64_t sign_group = 32;
+
+/// The bytes of the signs of so many registers.
+constexpr std::int64_t sign_bytes(std::int64_t registers) {
+  return (registers + sign_group - 1) / sign_group * 32;
+}
+
+/// Registers of which the bits from number `at` on share a register.
+GRAPHMILL_INLINE loose_lanes* signs_at(std::uint8_t* row, std::int64_t at) {
+  return reinterpret_cast<loose_lanes*>(row) + at / sign_group;
+}
+GRAPHMILL_INLINE const loose_lanes* signs_at(const std::uint8_t* row,
+                                             std::int64_t at) {
+  return reinterpret_cast<const loose_lanes*>(row) + at / sign_group;
+}
+
+/// Keeps the signs from register `at` on, of which `kept` has the lowest bits.
+/// The first registers of a group replace what is there.
+GRAPHMILL_INLINE void keep_signs(std::uint8_t* row, std::int64_t at,
+                                 sign_lanes kept) {
+  const auto shift = static_cast<int>(at % sign_group);
+  auto* lanes = signs_at(row, at);
+  *lanes = shift == 0 ? kept : *lanes | kept << shift;
+}
+
+/// The bits of the registers from number `at` on, from the lowest one up.
+GRAPHMILL_INLINE sign_lanes kept_signs(const std::uint8_t* row,
+                                       std::int64_t at) {
+  return *signs_at(row, at) >> static_cast<int>(at % sign_group);
+}
+
+} // namespace graphmill::octets
