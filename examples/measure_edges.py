@@ -6,10 +6,11 @@
 features
     Processor time of an epoch that reads 16 features of each edge, beside the
     same epoch with `model.edge_features: ignore`, for each kind of layer that
-    reads them. Also the requests of a batch that is fetched from two parts.
+    reads them. Also the requests of a run that fetches from two parts. The first
+    read of a page of a file costs more than those that follow: take many epochs.
 times
     Processor time of sampling by time, with and without trees, beside uniform
-    sampling of the same seeds: for a batch, for a sampled edge and for a node.
+    sampling of the same seeds: for a batch, and for a node of one.
 
 Both use an R-MAT graph (--scale), which is made in FOLDER once. What is compared
 runs in turns. Prints a table of medians with the load of the machine, or JSON."""
@@ -146,7 +147,7 @@ if __name__ == "__main__":
         __doc__, (features, times),
         ("--kinds", {"nargs": "+", "choices": KINDS, "default": KINDS}),
         ("--hidden", {"type": int, "default": 64}),
-        ("--epochs", {"type": int, "default": 2}),
+        ("--epochs", {"type": int, "default": 8}),
         ("--json", {"action": "store_true"}))
     if given.json:
         print(json.dumps(found, indent=1))

@@ -303,16 +303,6 @@ result<std::int64_t> find_lists(list_task& work, std::int64_t max_degree,
       if (hides)
         __builtin_prefetch(work.edges.visible.data() + 2 * ahead);
     }
-    // A search begins in the middle. Where lists begin has arrived by now.
-    if (limited && i + row_ahead / 2 < ids.size()) {
-      const auto* ends = indptr + (ids[i + row_ahead / 2] - first);
-      const auto middle = static_cast<std::uint64_t>(ends[0])
-                          + (static_cast<std::uint64_t>(ends[1])
-                             - static_cast<std::uint64_t>(ends[0]))
-                              / 2;
-      if (middle < work.edges.times.size())
-        __builtin_prefetch(&work.edges.times[middle]);
-    }
     const auto begin = indptr[ids[i] - first];
     const auto end = indptr[ids[i] - first + 1];
     auto sane =

@@ -44,48 +44,68 @@ GRAPHMILL_INLINE sign_lanes kept_signs(const edge_relu& task, std::int64_t e,
 /// Columns of one row of the output. All its edges are gone through for some
 /// columns before the next, so that sums stay in registers.
 struct relu_row {
+  /// So few that two edges share what is loaded of E.
+  static constexpr int most_vectors = 4;
+
   const edge_relu& task;
   std::int64_t i;
   float* out;
 
-  template <int Vectors, bool Partial>
-  GRAPHMILL_INLINE void columns(std::int64_t at) const {
+  /// Adds `Edges` edges from number `e` on, one after the other.
+  template <int Edges, int Vectors, bool Partial>
+  GRAPHMILL_INLINE void add(std::int64_t e, std::int64_t at,
+                            octet* sums) const {
     const columns_at<Partial> place{static_cast<int>(task.x.columns - at)};
     const auto features = task.weight.rows - 1;
     const auto* bias = task.weight.row(features) + at;
+    octet rows[Edges][Vectors];
+#pragma GCC unroll 2
+    for (int k = 0; k < Edges; ++k)
+#pragma GCC unroll 4
+      for (int v = 0; v < Vectors; ++v)
+        rows[k][v] = place.get(task.x.row(task.columns[e + k]) + at
+                               + v * simd::octet_width)
+                     + load(bias + v * simd::octet_width);
+    for (std::int64_t f = 0; f < features; ++f) {
+      const auto* weight = task.weight.row(f) + at;
+#pragma GCC unroll 4
+      for (int v = 0; v < Vectors; ++v) {
+        const auto one = load(weight + v * simd::octet_width);
+#pragma GCC unroll 2
+        for (int k = 0; k < Edges; ++k)
+          rows[k][v] =
+            simd::fused(spread(task.features.row(e + k)[f]), one, rows[k][v]);
+      }
+    }
+#pragma GCC unroll 2
+    for (int k = 0; k < Edges; ++k) {
+      const auto value = spread(value_of_edge(task, e + k));
+      sign_lanes kept = {};
+#pragma GCC unroll 4
+      for (int v = 0; v < Vectors; ++v) {
+        const sign_lanes positive = rows[k][v] > octet{};
+        kept |= positive & (1 << v);
+        sums[v] = simd::fused(value, positive ? rows[k][v] : octet{}, sums[v]);
+      }
+      if (task.signs != nullptr)
+        keep_signs(task, e + k, at, kept);
+    }
+  }
+
+  template <int Vectors, bool Partial>
+  GRAPHMILL_INLINE void columns(std::int64_t at) const {
+    const columns_at<Partial> place{static_cast<int>(task.x.columns - at)};
     octet sums[Vectors];
-#pragma GCC unroll 8
+#pragma GCC unroll 4
     for (int v = 0; v < Vectors; ++v)
       sums[v] = place.get(task.x.row(i) + at + v * simd::octet_width)
                 * spread(task.self);
-    for (auto e = task.indptr[i]; e < task.indptr[i + 1]; ++e) {
-      const auto* x = task.x.row(task.columns[e]) + at;
-      const auto* feature = task.features.row(e);
-      octet row[Vectors];
-#pragma GCC unroll 8
-      for (int v = 0; v < Vectors; ++v)
-        row[v] = place.get(x + v * simd::octet_width)
-                 + load(bias + v * simd::octet_width);
-      for (std::int64_t f = 0; f < features; ++f) {
-        const auto* weight = task.weight.row(f) + at;
-        const auto one = spread(feature[f]);
-#pragma GCC unroll 8
-        for (int v = 0; v < Vectors; ++v)
-          row[v] =
-            simd::fused(one, load(weight + v * simd::octet_width), row[v]);
-      }
-      const auto value = spread(value_of_edge(task, e));
-      sign_lanes kept = {};
-#pragma GCC unroll 8
-      for (int v = 0; v < Vectors; ++v) {
-        const sign_lanes positive = row[v] > octet{};
-        kept |= positive & (1 << v);
-        sums[v] = simd::fused(value, positive ? row[v] : octet{}, sums[v]);
-      }
-      if (task.signs != nullptr)
-        keep_signs(task, e, at, kept);
-    }
-#pragma GCC unroll 8
+    auto e = task.indptr[i];
+    for (; e + 2 <= task.indptr[i + 1]; e += 2)
+      add<2, Vectors, Partial>(e, at, sums);
+    if (e < task.indptr[i + 1])
+      add<1, Vectors, Partial>(e, at, sums);
+#pragma GCC unroll 4
     for (int v = 0; v < Vectors; ++v)
       place.put(sums[v], out + at + v * simd::octet_width);
   }
@@ -93,6 +113,8 @@ struct relu_row {
 
 /// Columns of one row of the gradient of x.
 struct relu_source {
+  static constexpr int most_vectors = 8;
+
   const edge_relu& task;
   const transposed_edges& back;
   const_matrix gradient;
@@ -125,6 +147,8 @@ struct relu_source {
 
 /// Columns of one row of the gradient of the output, for that of features.
 struct relu_features {
+  static constexpr int most_vectors = 8;
+
   const edge_relu& task;
   const_matrix gradient;
   std::int64_t first;
@@ -163,10 +187,11 @@ struct relu_features {
 
 template <class Row>
 GRAPHMILL_INLINE void all_columns(const Row& row, std::int64_t width) {
+  constexpr int most = Row::most_vectors;
   std::int64_t at = 0;
-  for (; at + 8 * simd::octet_width <= width; at += 8 * simd::octet_width)
-    row.template columns<8, false>(at);
-  if (at + 4 * simd::octet_width <= width) {
+  for (; at + most * simd::octet_width <= width; at += most * simd::octet_width)
+    row.template columns<most, false>(at);
+  if (most > 4 && at + 4 * simd::octet_width <= width) {
     row.template columns<4, false>(at);
     at += 4 * simd::octet_width;
   }
