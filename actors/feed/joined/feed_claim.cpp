@@ -65,8 +65,10 @@ feed_claim::task feed_claim::told(const result<feed_state_reply>& state,
   next_ = now + (begun_ ? now_and_then : again);
   if (!state) {
     // The daemon keeps its share for a while when the coordinator is away.
-    if (begun_ && is_passing(state.error()))
+    if (begun_ && is_passing(state.error())) {
+      waits_ = state.error().message;
       return task::none;
+    }
     return state.error().code == ec::not_found
              ? lose(fail(ec::unavailable, "{}", state.error().message), now)
              : lose(state.error(), now);
@@ -79,9 +81,12 @@ feed_claim::task feed_claim::told(const result<feed_state_reply>& state,
                : "run " + run_ + " is queued: " + said.message;
     return task::none;
   case run_state::running:
-    if (!begun_)
+    if (!begun_) {
       next_ = now + soon; // It begins, or ends.
-    else if (!stands_since_)
+      return task::none;
+    }
+    waits_.clear(); // The coordinator may have been away.
+    if (!stands_since_)
       stands_since_ = now;
     else if (now - *stands_since_ >= steady)
       lost_ = false;
@@ -112,7 +117,7 @@ feed_claim::task feed_claim::lose(const error& reason, time_point now) {
     lost_at_ = now;
   if (now - lost_at_ >= patience_)
     return give_up(fail(ec::unavailable,
-                        "{}; no daemons came for it within {} s "
+                        "{}; no other run has begun within {} s "
                         "(`recovery.wait`)",
                         reason.message, patience_.count()));
   waits_ = reason.message;

@@ -22,8 +22,9 @@ namespace graphmill {
 /// for another one, which goes on from the step that is due. A batch, or a run
 /// that has been on for some seconds, makes up for all losses before. The claim
 /// is over when its patience has passed since a loss and nothing made up for
-/// it. It knows neither actors nor messages: its user carries out the tasks
-/// that it returns.
+/// it. A coordinator that does not answer is no loss yet while the consumer's
+/// share stands: owners still make batches. It knows neither actors nor
+/// messages: its user carries out the tasks that it returns.
 class feed_claim {
 public:
   using clock = std::chrono::steady_clock;
@@ -42,8 +43,8 @@ public:
   /// What is to be done now. Called every now and then.
   task due(time_point now);
 
-  /// The consumer's share of a run has ended. How the run stands is due at
-  /// once.
+  /// The consumer's share of a run has ended, or can make no more batches. How
+  /// the run stands is due at once.
   void share_ended(const std::string& run, time_point now);
 
   /// All shares of the run are there.

@@ -5,6 +5,8 @@
 #include "actors/feed/joined/feed_claim.hpp"
 #include "actors/feed/loop_verdict.hpp"
 
+#include <fmt/ranges.h>
+
 #include <chrono>
 #include <utility>
 
@@ -103,7 +105,8 @@ private:
          });
   }
 
-  /// Another coordinator may lead when this one does not answer.
+  /// Another coordinator may lead when this one does not answer. Who reads the
+  /// reason may not know that there is one, and where.
   void call(method what, payload data,
             std::function<void(result<payload>)> then) {
     calls_.call(config_.coordinators[turn_], what, std::move(data),
@@ -111,8 +114,13 @@ private:
                 [this, then = std::move(then)](result<payload> answer) {
                   if (!answer
                       && (answer.error().code == ec::unavailable
-                          || answer.error().code == ec::timeout))
+                          || answer.error().code == ec::timeout)) {
                     turn_ = (turn_ + 1) % config_.coordinators.size();
+                    answer = fail(answer.error().code,
+                                  "waiting for the coordinator at {}: {}",
+                                  fmt::join(config_.coordinators, ", "),
+                                  answer.error().message);
+                  }
                   then(std::move(answer));
                 });
   }

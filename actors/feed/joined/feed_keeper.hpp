@@ -26,7 +26,7 @@ struct consumer_refused {
 struct feed_begun {
   std::string run;
 };
-/// The consumer's share of a run has ended.
+/// The consumer's share of a run has ended, or can make no more batches.
 struct feed_share_ended {
   std::string run;
 };

@@ -193,6 +193,9 @@ private:
       place_.begun(run, member);
       post(keeper_, feed_begun{run});
     };
+    out.hooks.failed = [this](const std::string& run) {
+      post(keeper_, feed_share_ended{run});
+    };
     out.hooks.ended = [this](const std::string& run) {
       place_.ended(run);
       post(keeper_, feed_share_ended{run});

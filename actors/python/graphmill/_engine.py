@@ -6,6 +6,7 @@ import array
 import collections
 import gc
 import json
+import logging
 import mmap
 import os
 import pathlib
@@ -33,6 +34,7 @@ _MOST_PACKET = 1 << 18
 _BRACE = ord("{")  # All frames begin with it but those of batches.
 _SEND_SECONDS, _MOST_SECONDS = 60.0, 1e6
 _END_SECONDS = 5.0  # A feed ends at once with its socket; it gets that long.
+_log = logging.getLogger("graphmill")
 
 
 def find_program(name: str = PROGRAM) -> str:
@@ -131,6 +133,7 @@ class Engine:
             freed.append(lease.sequence)
         self._free = free
         self._waits = ""  # What it says that it waits for.
+        self._fed = False  # It has made a batch.
         self._failure: Exception | None = None
         self._end = weakref.finalize(self, _end, self._process, ours, self._log,
                                      self._pid)
@@ -330,6 +333,7 @@ class Engine:
             if not size:
                 raise self._ended()
             if self._room[0] != _BRACE:
+                self._fed = True
                 return self._words[:size // 8].tolist()
             said = json.loads(self._room[:size])
             if "opened" in said:
@@ -343,7 +347,14 @@ class Engine:
             if "verdict" in said:
                 self._verdict = said["verdict"]
             else:
-                self._waits = said["waits"]
+                self._hear_waits(said["waits"])
+
+    def _hear_waits(self, what: str) -> None:
+        """Who watches the loop hears of a loss, and when it is over: both once."""
+        told = self._fed and bool(what) != bool(self._waits)
+        self._waits = what
+        _log.log(logging.WARNING if told else logging.INFO, "%s",
+                 what or "the loader waits no more")
 
     def _ended(self) -> EngineError:
         """How the process has ended, and the last that it said."""

@@ -88,7 +88,7 @@ CATCH_TEST_CASE("a claim waits as long as its patience after the last batch",
               == task::end);
   CATCH_CHECK(f.claim.failure().code == ec::unavailable);
   CATCH_CHECK(f.claim.failure().message
-              == "no d1; no daemons came for it within 10 s (`recovery.wait`)");
+              == "no d1; no other run has begun within 10 s (`recovery.wait`)");
   CATCH_CHECK(f.wait(1h) == task::none);
 }
 
@@ -168,11 +168,18 @@ CATCH_TEST_CASE("a share goes on while the coordinator is away",
   claim_scene f;
   f.begin("one");
   const error away = fail(ec::unavailable, "nobody answers");
+  CATCH_REQUIRE(f.claim.waits().empty());
   for (int look = 0; look < 20; ++look) {
-    CATCH_REQUIRE(f.wait(3s) == task::look);
+    CATCH_REQUIRE(f.wait(2s) == task::look);
     CATCH_REQUIRE(f.claim.told(away, f.now) == task::none);
     CATCH_REQUIRE(f.claim.run() == "one");
+    CATCH_REQUIRE(f.claim.waits() == "nobody answers");
   }
+  f.wait(2s); // The same coordinator is back, and then away again.
+  CATCH_CHECK(f.told(run_state::running) == task::none);
+  CATCH_CHECK(f.claim.waits().empty());
+  f.wait(2s);
+  CATCH_CHECK(f.claim.told(away, f.now) == task::none);
   f.claim.share_ended("one", f.now); // After its grace period.
   CATCH_CHECK(f.claim.due(f.now) == task::look);
   CATCH_CHECK(f.claim.told(away, f.now) == task::none);
@@ -186,6 +193,44 @@ CATCH_TEST_CASE("a share goes on while the coordinator is away",
   CATCH_CHECK(f.claim.told(fail(ec::not_found, "no such run"), f.now)
               == task::none);
   CATCH_CHECK(f.claim.run().empty());
+}
+
+CATCH_TEST_CASE("a claim whose share can make no batches waits for the "
+                "coordinator as long as its patience",
+                "[feed_claim]") {
+  claim_scene f;
+  f.begin("one");
+  f.claim.fed();
+  const error away = fail(ec::unavailable, "nobody answers");
+  f.wait(2s);
+  CATCH_REQUIRE(f.claim.told(away, f.now) == task::none);
+  f.wait(1min); // No time counts while the share stands.
+  CATCH_REQUIRE(f.claim.told(away, f.now) == task::none);
+  f.claim.share_ended("one", f.now); // Its owner was the coordinator.
+  CATCH_REQUIRE(f.claim.due(f.now) == task::look);
+  CATCH_REQUIRE(f.claim.told(away, f.now) == task::none);
+  CATCH_CHECK(f.claim.waits() == "nobody answers");
+  for (auto waited = 0s; waited < 9s; waited += 1s) {
+    CATCH_REQUIRE(f.wait(1s) == task::ask);
+    CATCH_REQUIRE(f.claim.asked(away, f.now) == task::none);
+    CATCH_REQUIRE(f.claim.waits() == "nobody answers");
+  }
+  CATCH_CHECK(f.wait(1s) == task::ask);
+  CATCH_CHECK(f.claim.asked(away, f.now) == task::end);
+  CATCH_CHECK(f.claim.failure().message
+              == "nobody answers; no other run has begun within 10 s "
+                 "(`recovery.wait`)");
+}
+
+CATCH_TEST_CASE("a look that ends after its share tells nothing of it",
+                "[feed_claim]") {
+  claim_scene f;
+  f.begin("one");
+  CATCH_REQUIRE(f.wait(2s) == task::look);
+  f.claim.share_ended("one", f.now);
+  CATCH_CHECK(f.claim.due(f.now) == task::none); // It is being asked.
+  CATCH_CHECK(f.told(run_state::running) == task::none);
+  CATCH_CHECK(f.wait(100ms) == task::look); // Soon again.
 }
 
 } // namespace graphmill::test

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 import unittest
 
 sys.path.insert(
@@ -308,6 +309,54 @@ class Feeds(clusters.ClusterWorkplace):
 
         self.assertEqual(self.after_some_steps(loader, lose),
                          self.expected(1))
+
+    def test_batches_go_on_without_the_coordinator(self):
+        """It serves no part. Who watches the loop hears that it is lost, and of its
+        return."""
+        listen = f"tcp://127.0.0.1:{free_port()}"
+        cluster = self.cluster([])
+        cluster.add("none", "--slots", "0", listen=listen)
+        cluster.add("0")
+        cluster.add("1")
+        cluster.await_daemons(3)
+        loader = self.feed(cluster, prefetch=1)
+        found = digests(loader, 1)
+        deadline = time.monotonic() + PATIENCE_SECONDS
+
+        def until(told, count):
+            while len(told.output) < count:
+                self.assertLess(time.monotonic(), deadline, cluster.logs())
+                found.update(digests(loader, 1))
+
+        with self.assertLogs("graphmill", "WARNING") as told:
+            cluster.daemons[0].kill()
+            until(told, 1)
+            self.assertIn(f"waiting for the coordinator at {listen}: ",
+                          told.output[0])
+            found.update(digests(loader, 1))  # Longer than batches made ahead.
+            cluster.daemons[0] = clusters.Daemon(
+                cluster.folder, "d0", self.parts, "none", "--slots", "0",
+                listen=listen)
+            until(told, 2)
+        self.assertIn("waits no more", told.output[1])
+        found.update(digests(loader, 1))
+        self.assertEqual(found, self.expected(loader.epoch))
+
+    def test_a_coordinator_that_does_not_come_back_is_an_error(self):
+        """It served a part, so batches end with it."""
+        cluster = self.cluster(["0", "1"])
+        loader = self.feed(cluster, prefetch=1,
+                           overrides=["recovery.wait=3"])
+        lost = cluster.coordinator
+        with self.assertLogs("graphmill", "WARNING") as told, \
+                self.assertRaisesRegex(
+                    graphmill.Unavailable,
+                    f"waiting for the coordinator at {lost}: .*recovery.wait"):
+            for _ in range(10_000):
+                self.after_some_steps(loader, cluster.daemons[0].kill)
+        self.assertEqual(len(told.output), 1)
+        self.assertIn(f"waiting for the coordinator at {lost}: ",
+                      told.output[0])
 
     def test_the_consumer_dies(self):
         """By SIGKILL: its run ends, and another consumer goes on."""

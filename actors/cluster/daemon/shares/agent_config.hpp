@@ -31,6 +31,9 @@ struct feed_hooks {
     open;
   /// All daemons of the run have their shares: passes may begin.
   std::function<void(const std::string& run, const member_actor&)> begun;
+  /// The share can make no more batches. The coordinator then ends the run, as
+  /// soon as it can be told.
+  std::function<void(const std::string& run)> failed;
   /// The share of the run has ended here.
   std::function<void(const std::string& run)> ended;
 };

@@ -51,6 +51,8 @@ public:
       [this](const run_failed& failed) {
         if (!next_.failure)
           next_.failure = failed.reason;
+        if (auto tell = std::exchange(config_.failed, {}))
+          tell();
         send();
       },
       [this](const call_ended& ended) { calls_.ended(ended); },

@@ -3,6 +3,7 @@
 #include "actors/cluster/base/interfaces.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -16,6 +17,9 @@ struct run_relay_config {
   std::uint32_t attempt = 1; ///< Of the run.
   /// What is told of rows are the outputs of their ends, and not logits.
   bool outputs = false;
+  /// Called once when the member has failed, before the coordinator knows; may
+  /// be empty.
+  std::function<void()> failed;
 };
 
 /// Spawns the RUN RELAY, which stands for the CONDUCTOR towards the MEMBER of a

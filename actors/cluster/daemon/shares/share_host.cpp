@@ -174,10 +174,15 @@ void share_host::spawn(const share_ptr& run, member_config member) {
     access_of(run->assignment, member, run->stages, with_.config.around,
               {run->wire, run->filling, run->cache, run->audit, run->census});
   auto& system = self_->home_system();
-  run->relay = with_.config.relay(
-    system, {run->assignment.run, run->assignment.coordinator,
-             with_.config.around.net, handle_of<agent_actor>(self_),
-             run->assignment.attempt(), predicts_outputs(member.def)});
+  run_relay_config relay{.run = run->assignment.run,
+                         .coordinator = run->assignment.coordinator,
+                         .net = with_.config.around.net,
+                         .agent = handle_of<agent_actor>(self_),
+                         .attempt = run->assignment.attempt(),
+                         .outputs = predicts_outputs(member.def)};
+  if (const auto& tell = with_.config.feeds.failed)
+    relay.failed = [tell, id = run->assignment.run] { tell(id); };
+  run->relay = with_.config.relay(system, std::move(relay));
   run->member =
     spawn_member(system, std::move(member), run->stages, run->relay);
   deaths_.watch(self_, run->member, [this, run](const caf::error& reason) {

@@ -189,6 +189,14 @@ CATCH_TEST_CASE(
   CATCH_CHECK(gone.message == "run run-1 is not running at daemon \"here\"");
 }
 
+CATCH_TEST_CASE("a share that fails is told here at once", "[agent]") {
+  serving_daemon daemon;
+  daemon.go_on();
+  value_of(answer_of(daemon.ask(method::deploy, daemon.assignment())));
+  post(daemon.relay(), run_failed{fail(ec::unavailable, "no owner is left")});
+  CATCH_CHECK(daemon.failed_run() == served_run);
+}
+
 CATCH_TEST_CASE("when another coordinator comes, shares end, and begin anew as "
                 "it says",
                 "[agent]") {

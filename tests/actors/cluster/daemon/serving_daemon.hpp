@@ -156,6 +156,13 @@ public:
   /// The RUN RELAY of the share, once that is ready.
   run_reports_actor relay() { return relay_spawned_.get_future().get(); }
 
+  /// The run of the first share that has failed here.
+  std::string failed_run() {
+    auto told = failed_.get_future();
+    CATCH_REQUIRE(told.wait_for(agent_patience) == std::future_status::ready);
+    return told.get();
+  }
+
   /// The first that the daemon tells of its share.
   run_events news() {
     auto told = told_.get_future();
@@ -198,6 +205,10 @@ private:
         relay_spawned_.set_value(made);
       return made;
     };
+    out.feeds.failed = [this](const std::string& run) {
+      if (!has_failed_.exchange(true))
+        failed_.set_value(run);
+    };
     out.on_joined = [this, going = go_on_.get_future().share()] {
       joined_.set_value();
       going.wait_for(agent_patience);
@@ -217,6 +228,8 @@ private:
   bool goes_on_ = false;
   std::promise<run_reports_actor> relay_spawned_; ///< Of the first share.
   std::atomic<bool> relay_told_{false};
+  std::promise<std::string> failed_;
+  std::atomic<bool> has_failed_{false};
   std::shared_ptr<const partitioned_graph> graph_;
   std::shared_ptr<transport> net_; // As in a daemon, it outlives the actors.
   caf::actor_system_config settings_;
