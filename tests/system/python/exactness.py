@@ -5,7 +5,7 @@ minutes, so it is not among the tests that Meson runs:
 
 Prints a row for each way, and fails unless three epochs have the same batches in
 one process, in parts, with any number of threads, on clusters, after an owner was
-killed, and after Python was killed behind every step and went on."""
+killed, and after Python was killed behind every step and went on, there as well."""
 
 import argparse
 import json
@@ -97,7 +97,7 @@ def ways(folder, scale):
     """Name, and the digests by epoch and step."""
     data = folder / "rmat"
     runs.imported_rmat(data, scale=scale, edges=12 << scale, features=16)
-    options = {"fanouts": [6, 4], "batch_size": 256, "seed": 5, "as_": "numpy",
+    options = {"fanouts": [6, 4], "batch_size": 64, "seed": 5, "as_": "numpy",
                "edge_ids": True}
     whole = digests(data, **options)
     yield "one process", whole
@@ -118,6 +118,11 @@ def ways(folder, scale):
                                   plain, **options)
     yield "2 daemons, an owner killed", on_cluster(
         folder / "killed", two, ["0", "1"], with_a_killed_owner, **options)
+
+    def killed(_, source, **more):
+        return killed_behind_each_step(source, folder, steps, **more)
+    yield "2 daemons, killed behind each step", on_cluster(
+        folder / "consumers", two, ["0", "1"], killed, **options)
 
 
 def main():
