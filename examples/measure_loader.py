@@ -14,6 +14,9 @@ memory
     Memory of both processes over many batches, after the first thousand.
 troubles
     How soon what goes wrong is told, and whether anything is left behind.
+cluster
+    Batches a second and processor time of a loader that reads the folder, in turns
+    with one whose batches come from a daemon on this machine with all parts.
 
 Prints JSON, with processor time and the load of the machine. For example:
 `speed data/rmat --fanouts 15,10,5 --steps 2000`, `memory data/rmat --fanouts 3,2
@@ -28,10 +31,12 @@ import resource
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 
 import graphmill
+from graphmill._engine import find_program
 
 READY_SECONDS = 0.1  # After that, all batches are made that may be.
 WARM_BATCHES = 20
@@ -61,25 +66,33 @@ def share_of(values, share):
 
 
 class Span:
-    """Time and processor time of this process and of an engine, from now on."""
+    """Time and processor time of this process, of an engine, and of a daemon if there
+    is one, from now on."""
 
-    def __init__(self, engine):
-        self.engine = engine
-        self.began = time.perf_counter(), seconds_of(os.getpid()), seconds_of(engine)
+    def __init__(self, engine, daemon=None):
+        self.pids = {"consumer": os.getpid(), "engine": engine}
+        if daemon:
+            self.pids["daemon"] = daemon
+        self.began = time.perf_counter(), self.seconds()
+
+    def seconds(self):
+        return {name: seconds_of(pid) for name, pid in self.pids.items()}
 
     def per(self, count):
-        wall, own, engine = (now - then for now, then in zip(
-            (time.perf_counter(), seconds_of(os.getpid()), seconds_of(self.engine)),
-            self.began))
+        wall, before = time.perf_counter() - self.began[0], self.began[1]
         return {"per_second": round(count / wall, 1),
                 "ms": round(1000 * wall / count, 3),
-                "cpu_ms_consumer": round(1000 * own / count, 3),
-                "cpu_ms_engine": round(1000 * engine / count, 3)}
+                **{f"cpu_ms_{name}": round(1000 * (now - before[name]) / count, 3)
+                   for name, now in self.seconds().items()}}
 
 
-def loader_of(options, **more):
+def fanouts_of(options):
+    return [int(n) for n in options.fanouts.split(",")]
+
+
+def loader_of(options, source=None, **more):
     return graphmill.Loader(
-        options.data, [int(n) for n in options.fanouts.split(",")],
+        source or options.data, fanouts_of(options),
         **{"batch_size": options.batch_size, "as_": "numpy", **more})
 
 
@@ -246,6 +259,49 @@ def memory(options):
             "growth": round(sum(last) / sum(first) - 1, 4)}
 
 
+# -- cluster
+
+
+def cluster(options):
+    with tempfile.TemporaryDirectory() as folder:
+        ready = pathlib.Path(folder) / "ready"
+        with subprocess.Popen(
+                [find_program("graphmill"), "node", "--data", options.data,
+                 "--serve", "any", "--runs", f"{folder}/runs", "--ready-file", ready,
+                 "--listen", "tcp://127.0.0.1:0"],
+                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as daemon:
+            try:
+                while not ready.exists():
+                    if daemon.poll() is not None:
+                        sys.exit("the daemon has ended")
+                    time.sleep(0.01)
+                return beside_daemon(options, daemon.pid, ready.read_text().strip())
+            finally:
+                daemon.terminate()
+
+
+def beside_daemon(options, daemon, address):
+    part = max(options.steps // options.turns, 1)
+    turns = {"folder": [], "cluster": []}
+    for _ in range(options.turns):
+        for name, more in ("folder", {}), ("cluster", {"source": address}):
+            with loader_of(options, **more) as loader:
+                batches = batches_of(loader)
+                for _ in range(WARM_BATCHES):
+                    touch(next(batches))
+                span = Span(loader.engine_pid, daemon if more else None)
+                for _ in range(part):
+                    touch(next(batches))
+                turns[name].append(span.per(part))
+    out = {name: {key: share_of([turn[key] for turn in each], 0.5)
+                  for key in each[0]} for name, each in turns.items()}
+    work = {name: sum(value for key, value in each.items() if "cpu" in key)
+            for name, each in out.items()}
+    return {**out, "cpu_ratio": round(work["cluster"] / work["folder"], 3),
+            "speed_ratio": round(out["cluster"]["per_second"]
+                                 / out["folder"]["per_second"], 3)}
+
+
 # -- troubles
 
 
@@ -324,7 +380,7 @@ def script_of(options, body, *within):
     return [*within, sys.executable, "-c",
             "import graphmill, time\n"
             f"loader = graphmill.Loader({options.data!r}, "
-            f"{options.fanouts.split(',')}, as_='numpy', "
+            f"{fanouts_of(options)}, as_='numpy', "
             f"batch_size={options.batch_size})\n{body}"]
 
 
@@ -365,7 +421,8 @@ def troubles(options):
     return out
 
 
-MODES = {"speed": speed, "model": model, "memory": memory, "troubles": troubles}
+MODES = {"speed": speed, "model": model, "memory": memory, "cluster": cluster,
+         "troubles": troubles}
 
 
 def main():
