@@ -280,11 +280,10 @@ error bad(fmt::format_string<Args...> text, Args&&... args) {
 
 result<void> time_text_reader::take_form(std::string_view form,
                                          std::string_view text) {
-  if (form_.empty()) {
-    form_ = form;
-    first_ = printable(std::string{text});
-  }
-  if (form_ != form)
+  last_.form = form;
+  if (form_.empty())
+    last_.text = text;
+  if (!form_.empty() && form_ != form)
     return bad("\"{}\" is of another form ({}) than \"{}\" before it ({}); "
                "write all times of a column alike{}",
                printable(std::string{text}), form, first_, form_,
@@ -372,12 +371,19 @@ result<std::int64_t> time_text_reader::ticks(std::string_view text) {
   return number(text);
 }
 
-result<std::int64_t> time_text_reader::read(std::string_view text) {
-  GRAPHMILL_TRY(const auto time, ticks(text));
-  least_ = any_ ? std::min(least_, time) : time;
-  most_ = any_ ? std::max(most_, time) : time;
+result<std::int64_t> time_text_reader::check(std::string_view text) {
+  GRAPHMILL_TRY(last_.time, ticks(text));
+  return last_.time;
+}
+
+void time_text_reader::keep() {
+  if (form_.empty()) {
+    form_ = last_.form;
+    first_ = printable(last_.text);
+  }
+  least_ = any_ ? std::min(least_, last_.time) : last_.time;
+  most_ = any_ ? std::max(most_, last_.time) : last_.time;
   any_ = true;
-  return time;
 }
 
 result<void> time_text_reader::check_unit() const {

@@ -35,9 +35,20 @@ public:
 
   /// Fails with `invalid_data` and what is wrong, which follows "the time":
   /// text that is no time, a number that may be several things, another form
-  /// than those before, more digits than a microsecond has, and times beyond
-  /// 2^53 ticks, which rows of tasks could not have exactly.
-  result<std::int64_t> read(std::string_view text);
+  /// than those that were kept, more digits than a microsecond has, and times
+  /// beyond 2^53 ticks, which rows of tasks could not have exactly.
+  result<std::int64_t> check(std::string_view text);
+
+  /// Keeps what was checked last without an error: it is one of the column's
+  /// times, and all others are of its form. A row that is left out keeps none.
+  void keep();
+
+  /// Checks a time and keeps it.
+  result<std::int64_t> read(std::string_view text) {
+    GRAPHMILL_TRY(const auto time, check(text));
+    keep();
+    return time;
+  }
 
   /// Fails if the unit was said, and all times are of the size of another one.
   result<void> check_unit() const;
@@ -52,9 +63,17 @@ private:
   result<std::int64_t> number(std::string_view text);
   result<void> take_form(std::string_view form, std::string_view text);
 
+  /// A time that was checked.
+  struct checked {
+    std::string_view form; ///< A constant.
+    std::string text;      ///< Only where it is the first of the column.
+    std::int64_t time = 0;
+  };
+
   time_unit unit_;
-  std::string form_; ///< Of the times so far; empty: there are none.
+  std::string_view form_; ///< Of the times so far; empty: there are none.
   std::string first_;
+  checked last_;
   std::int64_t least_ = 0;
   std::int64_t most_ = 0;
   bool any_ = false;

@@ -50,6 +50,15 @@ result<float> weight_in(const csv_edge& edge, const csv_reader& rows,
   return *weight;
 }
 
+/// Whether a task has columns that may reject rows once ids are known.
+bool has_task_columns(const csv_edge_file& file) {
+  return std::ranges::any_of(file.layout.tasks,
+                             [](const csv_task_columns& task) {
+                               return task.label || task.split || task.time
+                                      || task.weight || task.negatives;
+                             });
+}
+
 } // namespace
 
 result<std::int64_t> csv_time_in(std::string_view text, time_text_reader& times,
@@ -61,7 +70,7 @@ result<std::int64_t> csv_time_in(std::string_view text, time_text_reader& times,
       return rows.wrong("the time " + replaced.error().message);
     with_point = *std::move(replaced);
   }
-  auto time = times.read(with_point);
+  auto time = times.check(with_point);
   if (!time)
     return rows.wrong("the time " + time.error().message);
   return time;
@@ -113,6 +122,7 @@ csv_edge_reader::values(const csv_edge& edge, csv_rows& rows,
                         bool ids_are_known) {
   csv_edge_values out;
   auto good = true;
+  read_time_ = false;
   auto* number = &out.source;
   for (const auto& of : ends(edge)) {
     auto& to = *std::exchange(number, &out.destination);
@@ -145,9 +155,12 @@ csv_edge_reader::values(const csv_edge& edge, csv_rows& rows,
     out.weight = good ? weight.value() : 0;
   }
   if (const auto column = file_.layout.edge_time) {
+    auto alone = time_text_reader{unit_};
+    auto& times = !ids_are_known && has_task_columns(file_) ? alone : times_;
     const auto time =
-      csv_time_in(edge.edge_time, times_, rows.reader(), decimal_commas_);
+      csv_time_in(edge.edge_time, times, rows.reader(), decimal_commas_);
     GRAPHMILL_TRYV(rows.check(*column, time));
+    read_time_ = time && &times == &times_;
     good = good && time;
     out.time = good ? time.value() : 0;
   }
@@ -158,9 +171,13 @@ csv_edge_reader::values(const csv_edge& edge, csv_rows& rows,
 
 result<std::optional<csv_edge_values>>
 csv_edge_reader::read(const csv_edge& edge, csv_rows& rows) {
-  auto read = values(edge, rows, true);
-  kept_ += read && read.value() ? 1 : 0;
-  return read;
+  return values(edge, rows, true);
+}
+
+void csv_edge_reader::keep() {
+  ++kept_;
+  if (read_time_)
+    times_.keep();
 }
 
 result<bool> csv_edge_reader::makes_edge(const csv_edge& edge, csv_rows& rows) {

@@ -25,7 +25,8 @@ struct csv_edge_values {
   std::optional<std::int64_t> time{}; ///< Likewise; in ticks.
 };
 
-/// A time in a cell. @param decimal_comma Whether one stands before a fraction.
+/// Checks a time in a cell, which the caller keeps if the row stays.
+/// @param decimal_comma Whether one stands before a fraction.
 result<std::int64_t> csv_time_in(std::string_view text, time_text_reader& times,
                                  const csv_reader& rows, bool decimal_comma);
 
@@ -37,7 +38,8 @@ public:
   csv_edge_reader(const csv_graph& graph, const csv_edge_file& file,
                   const csv_import_options& options)
     : graph_(graph), file_(file), unknown_(options.unknown),
-      decimal_commas_(options.decimal_commas), times_(options.times) {}
+      decimal_commas_(options.decimal_commas), unit_(options.times),
+      times_(options.times) {}
 
   /// @returns nothing for a row that is rejected or dropped. An id that a type
   /// without a table lacks is taken to be another row's error.
@@ -45,8 +47,13 @@ public:
                                               csv_rows& rows);
 
   /// The same before types without a table have their ids: whether the row
-  /// makes an edge.
+  /// makes an edge. Tasks may still reject it, so that its time does not tell
+  /// the form of others where a task has columns.
   result<bool> makes_edge(const csv_edge& edge, csv_rows& rows);
+
+  /// Keeps what was read last: nothing else has rejected the row. Until then it
+  /// says nothing of the form of other times.
+  void keep();
 
   /// Whether the edge is one to be dropped, without counting it.
   bool drops(const csv_edge& edge) const;
@@ -76,7 +83,9 @@ private:
   const csv_edge_file& file_;
   unknown_nodes unknown_;
   bool decimal_commas_; ///< In weights and times.
+  time_unit unit_;
   time_text_reader times_;
+  bool read_time_ = false; ///< In the row that was read last.
   std::int64_t kept_ = 0;
   std::int64_t without_end_ = 0;
   std::int64_t to_unknown_ = 0;

@@ -75,30 +75,6 @@ result<csv_features> features_like(const nlohmann::json& fitted) {
   return out;
 }
 
-/// Finds the columns that features were made of elsewhere.
-result<void> find_fields_like(const csv_table& table, const csv_layout& layout,
-                              const csv_import_options& options,
-                              csv_features& features) {
-  for (const auto& request : features.columns.requests()) {
-    const auto column = find_column(layout, request.column);
-    if (!column)
-      return fail(ec::invalid_argument,
-                  "{} has no column \"{}\", of which {} has features",
-                  table.file.string(), request.column, options.like.string());
-    features.fields.push_back(*column);
-  }
-  std::vector<std::size_t> left;
-  for (const auto column : layout.features)
-    if (std::ranges::find(features.fields, column) == features.fields.end())
-      left.push_back(column);
-  if (left.empty())
-    return ok();
-  return fail(ec::invalid_argument,
-              "{}: {} has no features of {}; leave them out with --ignore",
-              table.file.string(), options.like.string(),
-              columns_text(layout, left));
-}
-
 /// Fails if a request is of a column that tells the answer.
 result<void> expect_no_answer(const csv_layout& layout, std::size_t column,
                               const column_request& request) {
@@ -118,6 +94,34 @@ result<void> expect_no_answer(const csv_layout& layout, std::size_t column,
               "{}: column \"{}\" has labels or splits; as a feature it would "
               "tell the answer",
               request.where, request.column);
+}
+
+/// Finds the columns that features were made of elsewhere.
+result<void> find_fields_like(const csv_table& table, const csv_layout& layout,
+                              const csv_import_options& options,
+                              csv_features& features) {
+  for (const auto& request : features.columns.requests()) {
+    const auto column = find_column(layout, request.column);
+    if (!column)
+      return fail(ec::invalid_argument,
+                  "{} has no column \"{}\", of which {} has features",
+                  table.file.string(), request.column, options.like.string());
+    auto said = request;
+    said.where = fmt::format("{}{}", options.after.empty() ? "--like " : "",
+                             options.like.string());
+    GRAPHMILL_TRYV(expect_no_answer(layout, *column, said));
+    features.fields.push_back(*column);
+  }
+  std::vector<std::size_t> left;
+  for (const auto column : layout.features)
+    if (std::ranges::find(features.fields, column) == features.fields.end())
+      left.push_back(column);
+  if (left.empty())
+    return ok();
+  return fail(ec::invalid_argument,
+              "{}: {} has no features of {}; leave them out with --ignore",
+              table.file.string(), options.like.string(),
+              columns_text(layout, left));
 }
 
 /// Each column by itself, as a number.

@@ -89,7 +89,7 @@ private:
     for (std::size_t t = 0; t < tasks.size(); ++t) {
       if (!is_of_task(tasks[t], graph_, file_))
         continue;
-      const auto told = task_split_in(options_, file_, t, rows);
+      const auto told = task_split_in(file_, t, rows);
       if (!told || (told.value() && *told.value() != split::train))
         return false;
       trains = trains || told.value();
@@ -105,8 +105,10 @@ private:
     if (errors_.skips()) {
       GRAPHMILL_TRY(const auto read, reader_.read(edge, rows));
       GRAPHMILL_TRYV(features_.check(rows));
-      if (read && rows.is_sound())
+      if (read && rows.is_sound()) {
         out.emplace(read->source, read->destination);
+        reader_.keep();
+      }
       return out;
     }
     const auto source = graph_.nodes[file_.source].find(edge.source);
@@ -171,7 +173,7 @@ result<std::vector<bool>> fitted_edges(const csv_graph& graph,
                   "chooses which edges train; say the splits in the source "
                   "(--task-split COLUMN), or --fit all",
                   file.table.file.string());
-    told = told || says_task_split(options, file, t);
+    told = told || says_task_split(file, t);
   }
   if (options.fit_on_training && told) {
     row_outcomes training{graph, file, options, rules, errors};

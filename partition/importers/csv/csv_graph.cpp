@@ -13,7 +13,9 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -99,8 +101,25 @@ node_test nodes_of_tables(const csv_graph& graph,
   };
 }
 
+/// The splits that options say of files, by their paths.
+using file_splits = std::map<std::string_view, split>;
+
+/// Of each file of a table, so that no row has to look for its own.
+std::vector<std::optional<split>> splits_of(const csv_table& table,
+                                            const file_splits& said) {
+  std::vector<std::optional<split>> out;
+  const auto add = [&](const std::filesystem::path& file) {
+    const auto at = said.find(file.native());
+    out.push_back(at == said.end() ? std::nullopt : std::optional{at->second});
+  };
+  add(table.file);
+  std::ranges::for_each(table.more, add);
+  return out;
+}
+
 result<void> add_edges(csv_graph& graph, const csv_import_options& options,
                        csv_chooser& chooser) {
+  const file_splits said(options.task_files.begin(), options.task_files.end());
   for (const auto& table : options.edges) {
     const auto parts = split_edge_type_name(table.type);
     if (!parts)
@@ -112,6 +131,7 @@ result<void> add_edges(csv_graph& graph, const csv_import_options& options,
       GRAPHMILL_TRYV(check_name(part, "--edges " + table.type));
     csv_edge_file file;
     file.table = table;
+    file.splits_of_files = splits_of(table, said);
     GRAPHMILL_TRY(file.layout,
                   chooser.edge_columns(
                     table, nodes_of_tables(graph, {(*parts)[0], (*parts)[2]})));
@@ -253,6 +273,8 @@ result<void> read_ids(csv_graph& graph, csv_edge_file& file,
                   add_relation(file, edge, options.like, rows));
     if (!good && errors.skips())
       return ok();
+    if (errors.skips())
+      reader.keep();
     GRAPHMILL_TRYV(
       add_end(sources, *file.layout.source, source, rows, unknown));
     return add_end(destinations, *file.layout.destination, destination, rows,

@@ -9,6 +9,7 @@
 #include "partition/importers/csv/text/id_map.hpp"
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,9 @@ struct csv_edge_file {
   id_map relations; ///< The values of the relation column, in the same order.
   std::size_t source = 0; ///< In the list of node types.
   std::size_t destination = 0;
+  /// Of each file of the table, the split that the options say of all its
+  /// edges, for tasks.
+  std::vector<std::optional<split>> splits_of_files{};
 };
 
 /// What tables say, but for features and edges.

@@ -97,10 +97,15 @@ result<void> node_table_reader::add(csv_rows& rows) {
   // The id of a row that is left out is free for a later one.
   if (skips_) {
     GRAPHMILL_TRYV(add_cells(rows, node));
-    return rows.is_sound() ? add_id(rows) : ok();
+    if (rows.is_sound())
+      GRAPHMILL_TRYV(add_id(rows));
+  } else {
+    GRAPHMILL_TRYV(add_id(rows));
+    GRAPHMILL_TRYV(add_cells(rows, node));
   }
-  GRAPHMILL_TRYV(add_id(rows));
-  return add_cells(rows, node);
+  if (layout_.node_time && rows.is_sound())
+    ticks_.keep();
+  return ok();
 }
 
 result<void> node_table_reader::add_id(csv_rows& rows) {

@@ -43,6 +43,9 @@ public:
   /// Whether the row was not rejected.
   bool is_sound() const { return is_sound_; }
 
+  /// The place of the row's file among those of the table.
+  std::size_t file() const { return next_file_; }
+
   /// Says how many lines of all files were comments, if any, and which rows
   /// may be several ones.
   void tell_notes(const note_callback& on_note) const;

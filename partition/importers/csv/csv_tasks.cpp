@@ -94,7 +94,7 @@ result<void> csv_task_reader::check_columns() const {
   auto split_told = false;
   for (const auto* file : lists) {
     const auto columns = columns_of(file);
-    split_told = split_told || says_task_split(options_, *file, place_);
+    split_told = split_told || says_task_split(*file, place_);
     timed = timed || columns.time || file->layout.edge_time;
     for (const auto& [wanted, column, flag] :
          {std::tuple{has_labels, columns.label, "--task-label"},
@@ -141,30 +141,19 @@ bool is_of_task(const edge_task_request& task, const csv_graph& graph,
   return task.edge_types.empty() || std::ranges::any_of(file.names, has_name);
 }
 
-bool says_task_split(const csv_import_options& options,
-                     const csv_edge_file& file, std::size_t task) {
-  const auto is_of_list = [&file](const auto& one) {
-    return one.first == file.table.file.native()
-           || std::ranges::any_of(file.table.more, [&one](const auto& path) {
-                return one.first == path.native();
-              });
-  };
+bool says_task_split(const csv_edge_file& file, std::size_t task) {
   return file.layout.task(task).split
-         || std::ranges::any_of(options.task_files, is_of_list);
+         || std::ranges::any_of(file.splits_of_files, [](const auto& said) {
+              return said.has_value();
+            });
 }
 
-result<std::optional<split>> task_split_in(const csv_import_options& options,
-                                           const csv_edge_file& file,
+result<std::optional<split>> task_split_in(const csv_edge_file& file,
                                            std::size_t task,
                                            const csv_rows& rows) {
   if (const auto column = file.layout.task(task).split)
     return parse_csv_split(rows.reader(), cell(rows, column));
-  const auto& path = rows.reader().path().native();
-  const auto at = std::ranges::find(
-    options.task_files, path,
-    [](const auto& one) -> const std::string& { return one.first; });
-  return at == options.task_files.end() ? std::optional<split>{}
-                                        : std::optional{at->second};
+  return file.splits_of_files[rows.file()];
 }
 
 result<std::vector<node_id>>
@@ -215,7 +204,7 @@ result<bool> csv_task_reader::read_cells(const csv_edge_file& file,
       "the {} \"{}\" is no finite number{}", what, printable(std::string{text}),
       number_hint(text, options_.decimal_commas ? "" : decimal_flag)));
   };
-  const auto told_split = task_split_in(options_, file, place_, rows);
+  const auto told_split = task_split_in(file, place_, rows);
   GRAPHMILL_TRYV(take(columns.split, told_split));
   if (told_split && told_split.value())
     last_.split = static_cast<std::uint8_t>(*told_split.value());

@@ -25,13 +25,11 @@ bool is_of_task(const edge_task_request& task, const csv_graph& graph,
 /// Whether a list says the split of its edges for a task, by a column or by its
 /// files.
 /// @param task Its place.
-bool says_task_split(const csv_import_options& options,
-                     const csv_edge_file& file, std::size_t task);
+bool says_task_split(const csv_edge_file& file, std::size_t task);
 
 /// The split that a list says of an edge for a task, if it says one. Fails on
 /// what is none.
-result<std::optional<split>> task_split_in(const csv_import_options& options,
-                                           const csv_edge_file& file,
+result<std::optional<split>> task_split_in(const csv_edge_file& file,
                                            std::size_t task,
                                            const csv_rows& rows);
 

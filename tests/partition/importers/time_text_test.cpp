@@ -127,6 +127,20 @@ CATCH_TEST_CASE("a column has times of one form",
     }
 }
 
+CATCH_TEST_CASE("only times that are kept settle the form",
+                "[partition][import][times]") {
+  time_text_reader times;
+  value_of(times.check("2024-02-29"));
+  value_of(times.check("1289241911"));
+  CATCH_CHECK(times.told().empty());
+  times.keep();
+  value_of(times.check("1289241912"));
+  CATCH_CHECK_FALSE(times.check("2024-02-29"));
+  CATCH_CHECK(times.told()
+              == "seconds since 1970, from 2010-11-08T18:45:11Z to "
+                 "2010-11-08T18:45:11Z");
+}
+
 CATCH_TEST_CASE("a refused time says how to write it, or its unit",
                 "[partition][import][times]") {
   for (const auto& [text, advice] :

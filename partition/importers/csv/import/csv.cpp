@@ -247,8 +247,12 @@ result<void> copy_edges(const csv_graph& graph, csv_edge_file& file,
   const auto width = file.features.columns.width();
   const auto visit = [&](const csv_edge& edge, csv_rows& rows) -> result<void> {
     GRAPHMILL_TRY(const auto read, reader.read(edge, rows));
-    if (errors.failed())
-      return features.check(rows);
+    if (errors.failed()) {
+      GRAPHMILL_TRYV(features.check(rows));
+      if (read && rows.is_sound())
+        reader.keep();
+      return ok();
+    }
     if (!read || equal.repeats(rows))
       return ok();
     GRAPHMILL_TRY(const auto row, features.read(rows));
@@ -270,6 +274,7 @@ result<void> copy_edges(const csv_graph& graph, csv_edge_file& file,
       return ok();
     for (auto& task : tasks)
       GRAPHMILL_TRYV(task.keep(rows.reader()));
+    reader.keep();
     equal.keep();
     return out[static_cast<std::size_t>(*relation)].add(
       read->source, read->destination, read->weight, row, read->time);
@@ -604,13 +609,15 @@ result<dataset_info> import_tables(const csv_import_options& given,
   };
   auto options = given;
   options.changes.equal_rows_dropped = true;
+  if (options.changes.tasks.empty() && speaks_of_task(options))
+    options.changes.tasks.emplace_back();
+  // Before columns are taken over: a column that the user gives a task is to
+  // be known by its name.
+  GRAPHMILL_TRYV(name_tasks_of_choices(options));
   if (!options.like.empty()) {
     GRAPHMILL_TRYV(adopt_csv_record(options));
   }
   GRAPHMILL_TRYV(expect_times_used(options));
-  if (options.changes.tasks.empty() && speaks_of_task(options))
-    options.changes.tasks.emplace_back();
-  GRAPHMILL_TRYV(name_tasks_of_choices(options));
   note_task_left_out(options);
   tell("read tables", 0, 0);
   GRAPHMILL_TRY(auto graph, read_csv_graph(options, errors));

@@ -556,6 +556,46 @@ CATCH_TEST_CASE("edges without a label are rows of the test split alone",
   }
 }
 
+CATCH_TEST_CASE("a column of a task may have been something else in a dataset "
+                "that the new one is to be like",
+                "[partition][import][csv][tasks]") {
+  for (const auto role : {csv_role::ignore, csv_role::feature}) {
+    task_import first;
+    first.options.choices = {{role, "kind"}, {csv_role::ignore, "set"}};
+    value_of(first("source,target,kind,set\na,b,1,train\nb,a,2,test\n"));
+    task_import like;
+    like.options.like = first.out.path();
+    like.options.changes.tasks = {
+      {.name = "fraud", .kind = edge_task_kind::edge_class}};
+    like.options.choices = {{csv_role::task_label, "fraud=kind"},
+                            {csv_role::task_split, "fraud=set"}};
+    auto made = like("source,target,kind,set\na,b,1,train\nb,a,2,test\n");
+    if (role == csv_role::feature) {
+      CATCH_REQUIRE_FALSE(made);
+      CATCH_CHECK(has(made.error().message, "would tell the answer"));
+      continue;
+    }
+    const auto data = value_of(std::move(made));
+    CATCH_CHECK(data.info().tasks.at(0).class_names
+                == std::vector<std::string>{"1", "2"});
+  }
+}
+
+CATCH_TEST_CASE("files are each of a split, also of one table",
+                "[partition][import][csv][tasks]") {
+  task_import take;
+  take.options.edges = {{"", take.file("a.csv", "source,target\na,b\nb,c\n")},
+                        {"", take.file("b.csv", "source,target\nc,a\n")},
+                        {"", take.file("c.csv", "source,target\na,c\n")},
+                        {"", take.file("d.csv", "source,target\nc,b\n")}};
+  take.options.task_files = {{(take.source / "a.csv").string(), split::train},
+                             {(take.source / "c.csv").string(), split::test},
+                             {(take.source / "d.csv").string(), split::train}};
+  const auto data = value_of(take());
+  CATCH_CHECK(edges_in(data, split::train) == id_list{0, 1, 1, 2, 2, 1});
+  CATCH_CHECK(edges_in(data, split::test) == id_list{0, 2});
+}
+
 CATCH_TEST_CASE(
   "a dataset that is to be like another one has the classes of its "
   "task",

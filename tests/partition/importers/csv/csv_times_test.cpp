@@ -279,4 +279,41 @@ CATCH_TEST_CASE("times of edges that are unclear are bad rows",
   }
 }
 
+CATCH_TEST_CASE("a row that is left out settles no form of times",
+                "[partition][import][csv][times]") {
+  // What is wrong with the first row, besides its time.
+  for (const auto* bad :
+       {"a,b,2024-05-01,-1,train,x\n", "a,b,2024-05-01,1,never,x\n",
+        "a,b,2024-05-01,1,train,many\n"}) {
+    CATCH_INFO(bad);
+    for (const auto tabled : {false, true}) {
+      timed_import take;
+      take.options.skip_bad_rows = 1;
+      take.options.edges = {
+        take.table("node__to__node", "e.csv",
+                   std::string{"source,target,when,weight,set,f\n"} + bad
+                     + "a,b,2024-05-01T08:00,1,train,1\n"
+                       "b,c,2024-05-01T09:00,1,test,2\n")};
+      if (tabled)
+        take.options.nodes = {take.table("node", "n.csv", "id\na\nb\nc\n")};
+      take.options.choices = {{csv_role::edge_time, "when"},
+                              {csv_role::task_split, "set"},
+                              {csv_role::feature, "f"}};
+      if (std::string{bad}.ends_with("x\n"))
+        take.options.choices.back().role = csv_role::ignore;
+      const auto data = value_of(take());
+      CATCH_CHECK(data.info().edge_types[0].count == 2);
+    }
+  }
+  timed_import nodes;
+  nodes.options.skip_bad_rows = 1;
+  nodes.options.nodes = {nodes.table("node", "n.csv",
+                                     "id,born,split\n"
+                                     "a,2024-05-01,never\n"
+                                     "b,2024-05-01T08:00,\n"
+                                     "c,2024-05-01T09:00,\n")};
+  nodes.options.choices = {{csv_role::node_time, "born"}};
+  CATCH_CHECK(value_of(nodes()).info().node_types[0].count == 2);
+}
+
 } // namespace graphmill::test::csv_times
