@@ -121,9 +121,10 @@ void add_sets(CLI::App& app, const char* flag, const char* help,
 }
 
 void add_no_label(CLI::App& app, std::vector<std::string>& values) {
-  one_each(app.add_option("--no-label", values,
-                          "A label that means unknown, in all labels and label "
-                          "sets; repeatable"))
+  one_each(
+    app.add_option("--no-label", values,
+                   "A label that means unknown, in all labels of nodes and "
+                   "edges; repeatable"))
     ->type_name("VALUE");
 }
 

@@ -5,7 +5,10 @@
 #include "partition/importers/graph_changes.hpp"
 #include "partition/importers/incoming_labels.hpp"
 
+#include <concepts>
+#include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <string>
 #include <string_view>
@@ -13,7 +16,7 @@
 
 namespace graphmill {
 
-/// The labels that the user names as those of nodes without a label
+/// The labels that the user names as those of nodes and edges without a label
 /// (--no-label). Value type.
 class no_label_values {
 public:
@@ -38,6 +41,22 @@ public:
 private:
   std::vector<std::string> values_;
 };
+
+/// Makes no numbers of those that stand for no label.
+/// @param first The place of the first one. @param width Of a row.
+/// @param found Gets them: those of the first column, one for each row.
+template <std::floating_point T>
+void take_out(std::span<T> values, std::int64_t first, std::int64_t width,
+              const no_label_values& none, unlabelled_nodes& found) {
+  if (none.empty())
+    return;
+  for (std::size_t i = 0; i < values.size(); ++i)
+    if (const auto* said = none.find_number(values[i])) {
+      values[i] = std::numeric_limits<T>::quiet_NaN();
+      if ((first + static_cast<std::int64_t>(i)) % width == 0)
+        ++found[*said];
+    }
+}
 
 /// Notes which labels stand for none, and of how many nodes.
 /// @param where A file, a label set or a task. @param what Has labels.

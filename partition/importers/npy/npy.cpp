@@ -431,7 +431,6 @@ result<dataset_info> import_npy(const npy_import_options& options,
                      .no_label = none}));
   GRAPHMILL_TRYV(expect_times(source, options));
   note_source(source, options.on_note);
-  none.note_unused(labels_for_none(source), options.on_note);
   auto changes = options.changes;
   GRAPHMILL_TRY(changes.tasks, npy_task_requests(source, options.changes.tasks,
                                                  options.edge_times));
@@ -483,7 +482,10 @@ result<dataset_info> import_npy(const npy_import_options& options,
           {.columns = {},
            .scaled = std::string{to_string(edge_norm_of(info, t, changes))}}));
   }
-  GRAPHMILL_TRYV(copy_npy_tasks(source, info, changes.tasks, writer));
+  GRAPHMILL_TRY(auto unlabelled, copy_npy_tasks(source, info, changes.tasks,
+                                                none, options.on_note, writer));
+  unlabelled.merge(labels_for_none(source));
+  none.note_unused(unlabelled, options.on_note);
   if (auto fault = mapped_file::first_fault())
     return *std::move(fault);
   GRAPHMILL_TRY(auto written, writer.finish());

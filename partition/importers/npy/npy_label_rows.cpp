@@ -19,21 +19,6 @@ namespace {
 
 constexpr std::int64_t labels_at_once = std::int64_t{1} << 20;
 
-/// Makes no numbers of those that stand for no label.
-/// @param first The place of the first one. @param width Of a row.
-/// @param found Gets them: those of the first column, one for each node.
-void take_out(std::span<float> values, std::int64_t first, std::int64_t width,
-              const no_label_values& none, unlabelled_nodes& found) {
-  if (none.empty())
-    return;
-  for (std::size_t i = 0; i < values.size(); ++i)
-    if (const auto* said = none.find_number(values[i])) {
-      values[i] = std::numeric_limits<float>::quiet_NaN();
-      if ((first + static_cast<std::int64_t>(i)) % width == 0)
-        ++found[*said];
-    }
-}
-
 /// @returns 2 for what is no label.
 std::uint8_t label_of(float value) {
   if (value == 0 || value == 1)
@@ -143,7 +128,7 @@ result<std::vector<std::uint8_t>> read_label_rows(const npy_array& labels,
     values.resize(static_cast<std::size_t>(
       std::min(labels_at_once, labels.size() - first)));
     GRAPHMILL_TRYV(copy_floats(labels, first, values));
-    take_out(values, first, width, how.none, found);
+    take_out<float>(values, first, width, how.none, found);
     for (std::int64_t i = first; i < first + std::ssize(values); ++i) {
       const auto value = values[static_cast<std::size_t>(i - first)];
       const auto at = static_cast<std::size_t>(i);
@@ -180,7 +165,7 @@ result<void> derive_npy_values(npy_node_source& type, const npy_meta& meta,
     values.resize(static_cast<std::size_t>(
       std::min(labels_at_once, labels.size() - first)));
     GRAPHMILL_TRYV(copy_floats(labels, first, values));
-    take_out(values, first, width, how.none, type.unlabelled);
+    take_out<float>(values, first, width, how.none, type.unlabelled);
     for (auto& value : values)
       if (std::isnan(value)) // Of which there are many kinds.
         value = std::numeric_limits<float>::quiet_NaN();

@@ -1,6 +1,7 @@
 #include "partition/importers/npy/npy_tasks.hpp"
 
 #include "partition/dataset/edge_weights.hpp"
+#include "partition/importers/npy/npy_labels.hpp"
 #include "partition/importers/npy/npy_source.hpp"
 #include "partition/importers/npy/npy_values.hpp"
 #include "partition/importers/npy/npy_weights.hpp"
@@ -19,7 +20,7 @@ namespace graphmill {
 namespace {
 
 /// Labels up to it cost little, whether an edge has them or not.
-constexpr std::int64_t unquestioned_classes = 1024;
+constexpr std::int64_t cheap_edge_classes = 1024;
 
 using optional_array = std::optional<npy_array> npy_task_arrays::*;
 
@@ -86,9 +87,13 @@ bool has(const npy_source& source, const task_list& tasks, std::size_t place,
 class npy_task_copier {
 public:
   npy_task_copier(const npy_source& source, const dataset_info& info,
-                  const task_list& tasks, std::size_t place)
+                  const task_list& tasks, std::size_t place,
+                  const no_label_values& none)
     : source_(source), info_(info), tasks_(tasks), place_(place),
-      task_(info.tasks[place]) {}
+      task_(info.tasks[place]), none_(none) {}
+
+  /// The labels for none that `copy` has found.
+  const unlabelled_nodes& unlabelled() const { return unlabelled_; }
 
   result<incoming_task> copy() {
     for (const auto type : task_.edge_types)
@@ -205,6 +210,7 @@ private:
     classes_ = columns;
     std::vector<double> values(static_cast<std::size_t>(edges * columns));
     GRAPHMILL_TRYV(copy_doubles(from, 0, values));
+    take_out<double>(values, 0, columns, none_, unlabelled_);
     if (task_.kind == edge_task_kind::edge_labels)
       return copy_marks(from, values, static_cast<std::size_t>(columns));
     std::vector<float> numbers;
@@ -221,13 +227,19 @@ private:
                   "{} has {} columns; one class for each edge expected, or say "
                   "--task-kind edge_labels or edge_value",
                   from.path().string(), columns_of(from));
-    GRAPHMILL_TRY(const auto classes, read_integers(from));
+    unlabelled_nodes found; // Among others -1, which nobody has named.
+    GRAPHMILL_TRY(const auto classes,
+                  read_class_labels(from, numbers_for_none(none_, {}), found));
+    for (const auto& [label, edges] : found)
+      if (none_.find(label) != nullptr)
+        unlabelled_[label] += edges;
     for (std::size_t i = 0; i < classes.size(); ++i) {
       if (classes[i] < -1
-          || classes[i] >= std::ssize(classes) + unquestioned_classes)
+          || classes[i] >= std::ssize(classes) + cheap_edge_classes)
         return fail(ec::invalid_data,
-                    "{}: edge {} has the class {}; number classes from 0, and "
-                    "-1 for none",
+                    "{0}: edge {1} has the class {2}; number classes from 0, "
+                    "and -1 for none. If {2} is none, too, import with "
+                    "--no-label {2}",
                     from.path().string(), i, classes[i]);
       classes_ = std::max(classes_, classes[i] + 1);
     }
@@ -265,6 +277,8 @@ private:
   const task_list& tasks_;
   std::size_t place_;
   const edge_task_info& task_;
+  const no_label_values& none_;
+  unlabelled_nodes unlabelled_;
   incoming_task out_;
   std::int64_t classes_ = 0;
   std::vector<std::vector<std::int64_t>> splits_; ///< By place in the task.
@@ -410,8 +424,11 @@ result<task_list> npy_task_requests(const npy_source& source,
   return out;
 }
 
-result<void> copy_npy_tasks(const npy_source& source, const dataset_info& info,
-                            const task_list& tasks, dataset_writer& writer) {
+result<unlabelled_nodes>
+copy_npy_tasks(const npy_source& source, const dataset_info& info,
+               const task_list& tasks, const no_label_values& none,
+               const note_callback& on_note, dataset_writer& writer) {
+  unlabelled_nodes found;
   for (std::size_t t = 0; t < tasks.size(); ++t) {
     const auto& task = info.tasks[t];
     for (const auto type : task.edge_types) {
@@ -432,11 +449,13 @@ result<void> copy_npy_tasks(const npy_source& source, const dataset_info& info,
                       "of the task have",
                       task.name, file, info.edge_type_name(type));
     }
-    npy_task_copier copier{source, info, tasks, t};
+    npy_task_copier copier{source, info, tasks, t, none};
     GRAPHMILL_TRY(auto rows, copier.copy());
+    note_unlabelled(copier.unlabelled(), "task " + task.name, on_note, "edge");
+    found.insert(copier.unlabelled().begin(), copier.unlabelled().end());
     GRAPHMILL_TRYV(writer.set_task(t, std::move(rows)));
   }
-  return ok();
+  return found;
 }
 
 } // namespace graphmill

@@ -4,6 +4,7 @@
 #include "partition/dataset/dataset.hpp"
 #include "partition/files/npy/npy.hpp"
 #include "partition/importers/edge_split.hpp"
+#include "partition/importers/no_label_values.hpp"
 #include "partition/importers/npy/npy_folder.hpp"
 #include "partition/writing/dataset_writer.hpp"
 
@@ -48,8 +49,12 @@ npy_task_requests(const npy_source& source,
 /// Gives tasks to a writer.
 /// @param info With these tasks; its edge types are those of the source, by the
 /// same numbers.
-result<void> copy_npy_tasks(const npy_source& source, const dataset_info& info,
-                            const std::vector<edge_task_request>& tasks,
-                            dataset_writer& writer);
+/// @param none Labels that stand for none. Notes tell which there are.
+/// @returns these.
+result<unlabelled_nodes>
+copy_npy_tasks(const npy_source& source, const dataset_info& info,
+               const std::vector<edge_task_request>& tasks,
+               const no_label_values& none, const note_callback& on_note,
+               dataset_writer& writer);
 
 } // namespace graphmill

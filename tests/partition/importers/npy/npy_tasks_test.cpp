@@ -5,8 +5,11 @@
 #include "tests/support/result.hpp"
 #include "tests/support/temp_folder.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -244,6 +247,53 @@ CATCH_TEST_CASE("arrays that none of several tasks takes are refused",
   twice.splits({0, 1, 2, 0});
   CATCH_CHECK_THAT(twice.refused(),
                    contains("--task-kind: two tasks are called link"));
+}
+
+CATCH_TEST_CASE("labels of edges stand for none as those of nodes",
+                "[partition][import][npy][tasks]") {
+  task_import take;
+  take.splits({0, 2, 2, 0}).kind(edge_task_kind::edge_class);
+  put_array<std::int64_t>(take.source / "edge_label.npy", {0, -100, 1, 1});
+  CATCH_CHECK_THAT(take.refused(), contains("import with --no-label -100"));
+  std::vector<std::string> notes;
+  const auto import = [&](edge_task_kind kind, const std::string& none) {
+    npy_import_options options{.source = take.source.path(), .name = "d"};
+    options.changes.tasks = {{.kind = kind}};
+    options.no_label = {none};
+    options.on_note = [&notes](std::string note) {
+      notes.push_back(std::move(note));
+    };
+    notes.clear();
+    temp_folder into;
+    const auto info = value_of(import_npy(options, into.path()));
+    const auto data = value_of(dataset::open(into.path()));
+    CATCH_CHECK(info.tasks[0].unlabelled == 1);
+    const auto& labels = *data.task(0).splits[2]->labels;
+    const auto bytes = labels.bytes();
+    return std::vector<std::byte>{bytes.begin(), bytes.end()};
+  };
+  const auto noted = [&notes](const std::string& text) {
+    return std::ranges::any_of(notes, [&text](const std::string& note) {
+      return note.find(text) != std::string::npos;
+    });
+  };
+  const auto is_none = [](const std::vector<std::byte>& labels) {
+    return std::all_of(labels.begin(), labels.begin() + std::ssize(labels) / 2,
+                       [](std::byte one) { return one == std::byte{0xff}; });
+  };
+  CATCH_CHECK(is_none(import(edge_task_kind::edge_class, "-100")));
+  CATCH_CHECK(noted("task edge_class: label -100 of 1 edge says that no"));
+  CATCH_CHECK_FALSE(noted("no label is written so"));
+  put_array<std::int64_t>(take.source / "edge_label.npy",
+                          {0, 1, -100, -100, 1, 1, 1, 0}, {4, 2});
+  CATCH_CHECK(is_none(import(edge_task_kind::edge_labels, "-100")));
+  put_array<double>(take.source / "edge_label.npy", {0.5, -9.5, 1, 1});
+  const auto numbers = import(edge_task_kind::edge_value, "-9.5");
+  float first = 0;
+  std::memcpy(&first, numbers.data(), sizeof first);
+  CATCH_CHECK(std::isnan(first));
+  // Not among the labels.
+  CATCH_CHECK_FALSE(noted("no label is written so"));
 }
 
 } // namespace graphmill::test::npy_tasks
