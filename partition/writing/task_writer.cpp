@@ -1,18 +1,14 @@
 #include "partition/writing/task_writer.hpp"
 
-#include "messages/base/random.hpp"
 #include "partition/dataset/dataset_names.hpp"
 #include "partition/dataset/edge_weights.hpp"
 #include "partition/dataset/label_rows.hpp"
 #include "partition/dataset/task_checks.hpp"
 #include "partition/files/file_io.hpp"
+#include "partition/writing/edge_index.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
-#include <map>
-#include <numeric>
-#include <unordered_map>
 #include <utility>
 
 namespace graphmill {
@@ -20,92 +16,6 @@ namespace graphmill {
 namespace fs = std::filesystem;
 
 namespace {
-
-using node_pair = std::pair<node_id, node_id>; ///< Source, destination.
-
-struct pair_hash {
-  std::size_t operator()(const node_pair& of) const {
-    return mix64(static_cast<std::uint64_t>(of.first)
-                 ^ mix64(static_cast<std::uint64_t>(of.second)));
-  }
-};
-
-/// The edges of a type as they were written, found by their nodes.
-class edge_index {
-public:
-  static result<edge_index> open(const fs::path& folder,
-                                 const edge_type_info& about) {
-    edge_index out;
-    GRAPHMILL_TRY(out.indptr_, npy_array::open(folder / "indptr.npy"));
-    GRAPHMILL_TRY(out.indices_, npy_array::open(folder / "indices.npy"));
-    if (about.leveled) {
-      GRAPHMILL_TRY(out.visible_, npy_array::open(folder / visible_file));
-    }
-    return out;
-  }
-
-  std::int64_t lists() const { return indptr_.size() - 1; }
-  std::int64_t begin(node_id destination) const {
-    return reinterpret_cast<const std::int64_t*>(indptr_.data())[destination];
-  }
-  node_id source(edge_id edge) const {
-    return id_span{indices_.data(), indices_.size(),
-                   indices_.type() == dtype::int64}[edge];
-  }
-
-  /// Calls `visit` with the edges of level 0 between two nodes.
-  template <class Visit>
-  void each_visible(const node_pair& nodes, Visit visit) {
-    sort_lists();
-    const auto first = order_.begin() + begin(nodes.second);
-    const auto last = first + visible(nodes.second);
-    auto at = std::partition_point(
-      first, last, [&](edge_id e) { return source(e) < nodes.first; });
-    for (; at != last && source(*at) == nodes.first; ++at)
-      visit(*at);
-  }
-
-private:
-  std::int32_t visible(node_id destination) const {
-    return reinterpret_cast<const std::int32_t*>(
-      visible_.data())[2 * destination];
-  }
-
-  /// The visible edges of each list by their sources.
-  void sort_lists() {
-    if (!order_.empty() || indices_.size() == 0)
-      return;
-    order_.resize(static_cast<std::size_t>(indices_.size()));
-    std::iota(order_.begin(), order_.end(), edge_id{0});
-    for (node_id d = 0; d < lists(); ++d)
-      std::ranges::sort(order_.begin() + begin(d),
-                        order_.begin() + begin(d) + visible(d), {},
-                        [this](edge_id e) {
-                          return std::pair{source(e), e};
-                        });
-  }
-
-  npy_array indptr_;
-  npy_array indices_;
-  npy_array visible_;
-  std::vector<edge_id> order_;
-};
-
-/// Lists that rows share, while they are made.
-struct shared_lists {
-  std::vector<std::int64_t> rows;
-  std::vector<std::int64_t> indptr{0};
-  std::vector<std::int64_t> ids;
-
-  std::int64_t close() {
-    indptr.push_back(std::ssize(ids));
-    return std::ssize(indptr) - 2;
-  }
-};
-
-node_pair nodes_of(const task_edge& row) {
-  return {row.source, row.destination};
-}
 
 /// Whether as many are given as there are edges of each type.
 template <class T>
@@ -202,8 +112,9 @@ result<unlabelled_edges> task_writer::choose(std::size_t task,
         ? std::ssize(from.negatives(static_cast<split>(s), rows[0]))
         : 0;
   }
-  if (std::ranges::all_of(rows_[task],
-                          [](const auto& rows) { return rows.empty(); }))
+  if (from.needs_rows && std::ranges::all_of(rows_[task], [](const auto& rows) {
+        return rows.empty();
+      }))
     return fail(ec::invalid_data,
                 "task {}: none of {} edges is in a split; there would be "
                 "nothing to learn{}",
@@ -220,9 +131,7 @@ task_writer::levels(edge_type_id type,
   const auto& edges = info_.edge_types[static_cast<std::size_t>(type)];
   std::vector<std::uint8_t> out(static_cast<std::size_t>(edges.count));
   // By time, if edges and rows have some.
-  constexpr auto any_time = -std::numeric_limits<double>::infinity();
-  std::unordered_map<node_pair, std::map<double, std::uint8_t>, pair_hash>
-    reversed;
+  held_reverses reversed;
   for (std::size_t t = 0; t < rows_.size(); ++t)
     for (std::uint8_t level = 1; level < 3; ++level)
       for (const auto& row : rows_[t][level]) {
@@ -233,12 +142,12 @@ task_writer::levels(edge_type_id type,
           auto& held = out[static_cast<std::size_t>(at)];
           held = std::max(held, level);
         }
-        if (about(t).reverse_types[place] == type) {
-          auto& held =
-            reversed[{row.destination, row.source}]
-                    [times.empty() || !about(t).timed ? any_time : row.time];
-          held = std::max(held, level);
-        }
+        if (about(t).reverse_types[place] == type)
+          reversed.add(row,
+                       times.empty() || !about(t).timed
+                         ? held_reverses::any_time
+                         : row.time,
+                       level);
       }
   if (reversed.empty())
     return out;
@@ -248,32 +157,14 @@ task_writer::levels(edge_type_id type,
   GRAPHMILL_TRY(const auto index,
                 edge_index::open(edge_folder(folder_, info_, type), unsorted));
   for (node_id d = 0; d < index.lists(); ++d)
-    for (auto e = index.begin(d); e < index.begin(d + 1); ++e)
-      if (const auto pair = reversed.find({index.source(e), d});
-          pair != reversed.end()) {
-        const auto place = static_cast<std::size_t>(e);
-        for (const auto time :
-             {any_time,
-              times.empty() ? any_time : static_cast<double>(times[place])})
-          if (const auto held = pair->second.find(time);
-              held != pair->second.end())
-            out[place] = std::max(out[place], held->second);
-      }
+    for (auto e = index.begin(d); e < index.begin(d + 1); ++e) {
+      const auto place = static_cast<std::size_t>(e);
+      const auto time = times.empty() ? held_reverses::any_time
+                                      : static_cast<double>(times[place]);
+      out[place] =
+        std::max(out[place], reversed.level(index.source(e), d, time));
+    }
   return out;
-}
-
-template <class T>
-result<void>
-task_writer::write_array(std::size_t task, split which, std::string_view name,
-                         std::span<const T> values,
-                         std::vector<std::int64_t> row_shape) const {
-  auto rows = std::ssize(values);
-  for (const auto extent : row_shape)
-    rows = extent == 0 ? 0 : rows / extent;
-  row_shape.insert(row_shape.begin(), rows);
-  return write_npy_bytes(
-    folder_ / task_file(about(task).name, file_stem(which), name),
-    dtype_of<T>(), row_shape, std::as_bytes(values));
 }
 
 result<void> task_writer::write_split(std::size_t task, split which,
@@ -316,10 +207,13 @@ result<void> task_writer::write_split(std::size_t task, split which,
                   each);
     negatives.insert(negatives.end(), known.begin(), known.end());
   }
-  GRAPHMILL_TRYV(write_array<std::int64_t>(task, which, "edges", edges, {2}));
-  GRAPHMILL_TRYV(write_array<std::int64_t>(task, which, "ids", ids));
+  GRAPHMILL_TRYV(
+    write_task_array<std::int64_t>(folder_, of, which, "edges", edges, {2}));
+  GRAPHMILL_TRYV(
+    write_task_array<std::int64_t>(folder_, of, which, "ids", ids));
   if (of.edge_types.size() > 1)
-    GRAPHMILL_TRYV(write_array<std::int32_t>(task, which, "types", types));
+    GRAPHMILL_TRYV(
+      write_task_array<std::int32_t>(folder_, of, which, "types", types));
   if (kind) {
     const auto& traits = traits_of(*kind);
     std::vector shape{std::ssize(rows)};
@@ -330,124 +224,19 @@ result<void> task_writer::write_split(std::size_t task, split which,
                       traits.element, shape, std::as_bytes(std::span{labels})));
   }
   if (of.timed)
-    GRAPHMILL_TRYV(write_array<double>(task, which, "times", times));
-  if (of.weighted)
-    GRAPHMILL_TRYV(write_array<float>(task, which, "weights", weights));
-  if (each > 0)
     GRAPHMILL_TRYV(
-      write_array<std::int64_t>(task, which, "negatives", negatives, {each}));
+      write_task_array<double>(folder_, of, which, "times", times));
+  if (of.weighted)
+    GRAPHMILL_TRYV(
+      write_task_array<float>(folder_, of, which, "weights", weights));
+  if (each > 0)
+    GRAPHMILL_TRYV(write_task_array<std::int64_t>(
+      folder_, of, which, "negatives", negatives, {each}));
   if (!traits_of(of.kind).negatives)
     return ok();
-  return which == split::train ? write_exclusions(task)
-                               : write_known(task, which);
-}
-
-/// Edges of higher levels are outside of what a list shows in training anyway.
-result<void> task_writer::write_exclusions(std::size_t task) const {
-  const auto& of = about(task);
-  std::map<edge_type_id, edge_index> indexes;
-  for (std::size_t i = 0; i < of.edge_types.size(); ++i)
-    for (const auto& type :
-         {std::optional{of.edge_types[i]}, of.reverse_types[i]})
-      if (type && !indexes.contains(*type)) {
-        GRAPHMILL_TRY(
-          auto index,
-          edge_index::open(edge_folder(folder_, info_, *type),
-                           info_.edge_types[static_cast<std::size_t>(*type)]));
-        indexes.emplace(*type, std::move(index));
-      }
-  shared_lists lists;
-  std::vector<std::int32_t> types;
-  std::vector<std::uint8_t> ends;
-  std::vector<std::unordered_map<node_pair, std::int64_t, pair_hash>> seen(
-    of.edge_types.size());
-  for (const auto& row : rows_[task][0]) {
-    const auto place = static_cast<std::size_t>(row.type);
-    const auto [at, fresh] = seen[place].try_emplace(nodes_of(row), 0);
-    if (fresh) {
-      const auto add = [&](edge_type_id type, const node_pair& nodes,
-                           std::uint8_t end) {
-        indexes.at(type).each_visible(nodes, [&](edge_id edge) {
-          lists.ids.push_back(edge);
-          types.push_back(static_cast<std::int32_t>(type));
-          ends.push_back(end);
-        });
-      };
-      const auto type = of.edge_types[place];
-      const auto& joined = info_.edge_types[static_cast<std::size_t>(type)];
-      const auto& reverse = of.reverse_types[place];
-      const node_pair back{row.destination, row.source};
-      // An edge of the same type may go back, whether the type is its own
-      // reverse or not.
-      const auto goes_back =
-        joined.source == joined.destination && row.source != row.destination;
-      add(type, nodes_of(row), 0);
-      if (goes_back)
-        add(type, back, 1);
-      if (reverse && *reverse != type) {
-        add(*reverse, back, 1);
-        if (goes_back)
-          add(*reverse, nodes_of(row), 0);
-      }
-      at->second = lists.close();
-    }
-    lists.rows.push_back(at->second);
-  }
-  const auto which = split::train;
-  GRAPHMILL_TRYV(
-    write_array<std::int64_t>(task, which, "exclude.rows", lists.rows));
-  GRAPHMILL_TRYV(
-    write_array<std::int64_t>(task, which, "exclude.indptr", lists.indptr));
-  GRAPHMILL_TRYV(
-    write_array<std::int64_t>(task, which, "exclude.ids", lists.ids));
-  GRAPHMILL_TRYV(
-    write_array<std::int32_t>(task, which, "exclude.types", types));
-  return write_array<std::uint8_t>(task, which, "exclude.ends", ends);
-}
-
-result<void> task_writer::write_known(std::size_t task, split which) const {
-  const auto& of = about(task);
-  const auto& rows = rows_[task][static_cast<std::size_t>(which)];
-  shared_lists lists;
-  lists.rows.resize(2 * rows.size());
-  for (std::size_t i = 0; i < of.edge_types.size(); ++i) {
-    const auto type = of.edge_types[i];
-    GRAPHMILL_TRY(
-      const auto index,
-      edge_index::open(edge_folder(folder_, info_, type),
-                       info_.edge_types[static_cast<std::size_t>(type)]));
-    // Of one end of rows, the nodes at the other end.
-    const auto add = [&](std::size_t side, node_id task_edge::*own) {
-      std::unordered_map<node_id, std::int64_t> list_of;
-      for (const auto& row : rows)
-        if (std::cmp_equal(row.type, i))
-          list_of.try_emplace(row.*own, -1);
-      std::vector<node_pair> found;
-      for (node_id d = 0; d < index.lists(); ++d)
-        for (auto e = index.begin(d); e < index.begin(d + 1); ++e) {
-          const auto from = side == 0 ? index.source(e) : d;
-          if (list_of.contains(from))
-            found.emplace_back(from, side == 0 ? d : index.source(e));
-        }
-      std::ranges::sort(found);
-      found.erase(std::unique(found.begin(), found.end()), found.end());
-      for (std::size_t f = 0; f < found.size(); ++f) {
-        lists.ids.push_back(found[f].second);
-        if (f + 1 == found.size() || found[f + 1].first != found[f].first)
-          list_of[found[f].first] = lists.close();
-      }
-      for (std::size_t r = 0; r < rows.size(); ++r)
-        if (std::cmp_equal(rows[r].type, i))
-          lists.rows[2 * r + side] = list_of.at(rows[r].*own);
-    };
-    add(0, &task_edge::source);
-    add(1, &task_edge::destination);
-  }
-  GRAPHMILL_TRYV(
-    write_array<std::int64_t>(task, which, "known.rows", lists.rows, {2}));
-  GRAPHMILL_TRYV(
-    write_array<std::int64_t>(task, which, "known.indptr", lists.indptr));
-  return write_array<std::int64_t>(task, which, "known.ids", lists.ids);
+  return which == split::train
+           ? write_exclusions(folder_, info_, of, rows)
+           : write_known_links(folder_, info_, of, which, rows);
 }
 
 result<void> task_writer::write(std::size_t task,

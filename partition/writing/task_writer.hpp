@@ -4,6 +4,7 @@
 #include "messages/base/ids.hpp"
 #include "partition/dataset/dataset.hpp"
 #include "partition/writing/kept_edges.hpp"
+#include "partition/writing/task_lists.hpp"
 
 #include <array>
 #include <cstddef>
@@ -15,15 +16,6 @@
 #include <vector>
 
 namespace graphmill {
-
-/// An edge that may be a row of a task.
-struct task_edge {
-  std::int32_t type = 0; ///< Place among the task's edge types.
-  edge_id given = 0; ///< Number among the edges that were appended to its type.
-  node_id source = 0;
-  node_id destination = 0;
-  double time = 0; ///< If the task is timed.
-};
 
 /// Rows of training, validation and test, as places in the list of edges that
 /// may be rows, in the order of rows.
@@ -51,6 +43,8 @@ struct incoming_task {
   /// Given negatives of a row, as many for each of a split, or none. Null:
   /// there are none.
   std::function<std::span<const node_id>(split, const task_edge&)> negatives{};
+  /// Whether it is an error that no split has a row.
+  bool needs_rows = true;
   /// Where only reading edges has told them; else the task has them already.
   std::int64_t class_count = 0;
   std::vector<std::string> class_names{};
@@ -74,8 +68,8 @@ public:
     : folder_(folder), info_(info), placed_(placed), rows_(info.tasks.size()) {}
 
   /// Sets the numbers of rows in `info`. Fails if no split of a task has a row,
-  /// a row is there twice, or there are not as many labels, times, weights or
-  /// negatives as edges.
+  /// unless it needs none, a row is there twice, or there are not as many
+  /// labels, times, weights or negatives as edges.
   /// @returns what it left out.
   result<unlabelled_edges> choose(std::size_t task, const incoming_task& from);
 
@@ -97,12 +91,6 @@ private:
   }
   result<void> write_split(std::size_t task, split which,
                            const incoming_task& from) const;
-  result<void> write_exclusions(std::size_t task) const;
-  result<void> write_known(std::size_t task, split which) const;
-  template <class T>
-  result<void> write_array(std::size_t task, split which, std::string_view name,
-                           std::span<const T> values,
-                           std::vector<std::int64_t> row_shape = {}) const;
 
   const std::filesystem::path& folder_;
   dataset_info& info_;
