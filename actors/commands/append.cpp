@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -31,7 +32,8 @@ struct append_arguments {
   std::filesystem::path dataset;
   std::vector<std::string> nodes;
   std::vector<std::string> edges;
-  std::filesystem::path parts; ///< Empty: none.
+  std::vector<std::string> splits; ///< Of new rows of tasks.
+  std::filesystem::path parts;     ///< Empty: none.
   bool no_verify = false;
   bool json = false;
   bool quiet = false;
@@ -42,10 +44,30 @@ new_array appended_file(const std::string& text) {
   return {std::move(type), std::move(file)};
 }
 
+/// The splits of new rows that the words say.
+result<new_row_splits> splits_of_rows(const std::vector<std::string>& words) {
+  new_row_splits out;
+  for (const auto& word : words) {
+    const auto equals = word.find('=');
+    const auto named = equals != std::string::npos;
+    const auto text = named ? word.substr(equals + 1) : word;
+    const auto at = std::ranges::find(all_splits, text, file_stem);
+    if (at == all_splits.end() && text != "none")
+      return fail(ec::invalid_argument,
+                  "--split {}: train, val, test or none expected, with TASK= "
+                  "before it if it is for one of several tasks",
+                  word);
+    out.emplace_back(named ? word.substr(0, equals) : std::string{},
+                     text == "none" ? std::nullopt : std::optional{*at});
+  }
+  return out;
+}
+
 /// What the words ask for. Arrays and tables are not mixed.
 result<additions> additions_of(const append_arguments& given,
                                std::vector<std::string>& notes) {
   new_arrays arrays;
+  GRAPHMILL_TRY(arrays.rows, splits_of_rows(given.splits));
   for (const auto& text : given.nodes)
     arrays.nodes.push_back(appended_file(text));
   for (const auto& text : given.edges)
@@ -62,6 +84,7 @@ result<additions> additions_of(const append_arguments& given,
                 "some of the files are arrays (.npy) and others are text "
                 "tables; append one kind after the other");
   csv_import_options tables;
+  tables.new_rows = arrays.rows;
   for (const auto& [from, to] : {std::pair{&arrays.nodes, &tables.nodes},
                                  std::pair{&arrays.edges, &tables.edges}})
     for (const auto& one : *from)
@@ -122,6 +145,27 @@ void print_growth(const std::filesystem::path& folder, const growth& step,
       pluralized(step.nodes, "node"), pluralized(step.edges, "edge"), digest);
 }
 
+/// How many rows tasks have got, by their names and splits.
+nlohmann::json new_rows_json(const dataset_info& before,
+                             const dataset_info& now) {
+  auto out = nlohmann::json::object();
+  for (std::size_t t = 0; t < now.tasks.size(); ++t)
+    for (const auto which : all_splits) {
+      const auto s = static_cast<std::size_t>(which);
+      out[now.tasks[t].name][std::string{file_stem(which)}] =
+        now.tasks[t].split_counts[s] - before.tasks[t].split_counts[s];
+    }
+  return out;
+}
+
+void print_new_rows(const nlohmann::json& tasks) {
+  for (const auto& [name, splits] : tasks.items())
+    say("task {}: {} for training, {} for validation and {} for the test "
+        "appended\n",
+        name, pluralized(splits["train"].get<std::int64_t>(), "row"),
+        splits["val"].get<std::int64_t>(), splits["test"].get<std::int64_t>());
+}
+
 result<int> run_append(const append_arguments& given) {
   const auto start = std::chrono::steady_clock::now();
   const interrupt_flag interrupted;
@@ -131,10 +175,12 @@ result<int> run_append(const append_arguments& given) {
   GRAPHMILL_TRYV(expect_whole(given.dataset));
   std::vector<std::string> notes;
   std::string digest;
+  dataset_info before;
   auto parts_grow = !given.parts.empty();
   {
     GRAPHMILL_TRY(const auto data, dataset::open(given.dataset));
     digest = data.info().digest;
+    before = data.info();
     if (appends)
       GRAPHMILL_TRYV(expect_growable(data));
     if (!given.parts.empty()) {
@@ -163,9 +209,13 @@ result<int> run_append(const append_arguments& given) {
     GRAPHMILL_TRY(const auto steps, read_growth(given.dataset));
     line["nodes"] = steps.back().nodes;
     line["edges"] = steps.back().edges;
+    if (!info.tasks.empty())
+      line["tasks"] = new_rows_json(before, info);
     if (!given.json) {
       for (const auto& note : notes)
         say("{}\n", note);
+      if (line.contains("tasks"))
+        print_new_rows(line["tasks"]);
       print_growth(given.dataset, steps.back(), digest);
     }
   }
@@ -208,6 +258,12 @@ void add_append_command(command_line& cli) {
              "Table of new edges, with the columns of the first import; or an "
              "array .npy [2, edges] of sources and destinations"))
     ->type_name("[TYPE=]FILE");
+  one_each(command->add_option(
+             "--split", given->splits,
+             "The split in which new edges are rows of tasks: train, val, "
+             "test or none; default: test. A table with the split column of "
+             "the import says it itself"))
+    ->type_name("[TASK=]SPLIT");
   command->add_option("--parts", given->parts,
                       "Folder of the dataset in parts, which grows, too. "
                       "Without --nodes and --edges, it catches up with the "
@@ -224,6 +280,8 @@ void add_append_command(command_line& cli) {
   command->callback([&cli, given] {
     if (given->nodes.empty() && given->edges.empty() && given->parts.empty())
       refuse_words("--nodes, --edges or --parts is required");
+    if (!given->splits.empty() && given->edges.empty())
+      refuse_words("--split is for new --edges");
     cli.run = [given] { return run_append(*given); };
   });
 }

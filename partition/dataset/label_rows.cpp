@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <limits>
 
 namespace graphmill {
 
@@ -38,6 +39,19 @@ bool is_known(label_kind kind, std::span<const std::uint8_t> labels,
   std::int64_t label;
   std::memcpy(&label, labels.data() + at * sizeof(label), sizeof(label));
   return label >= 0;
+}
+
+std::vector<std::uint8_t>
+unknown_labels(label_kind kind, std::int64_t class_count, std::int64_t rows) {
+  const auto bytes = traits_of(kind).bytes(class_count);
+  std::vector<std::uint8_t> out(bytes * static_cast<std::size_t>(rows),
+                                0xff); // Also -1.
+  if (kind == label_kind::regression) {
+    const auto none = std::numeric_limits<float>::quiet_NaN();
+    for (std::size_t at = 0; at < out.size(); at += sizeof none)
+      std::memcpy(out.data() + at, &none, sizeof none);
+  }
+  return out;
 }
 
 std::string label_text(label_kind kind, std::span<const std::uint8_t> rows,

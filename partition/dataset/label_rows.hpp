@@ -8,6 +8,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace graphmill {
 
@@ -31,6 +32,10 @@ std::optional<std::size_t> find_bad_label(label_kind kind,
 /// @param labels Of any kind.
 bool is_known(label_kind kind, std::span<const std::uint8_t> labels,
               std::size_t at);
+
+/// Bytes of the labels of so many rows of which none is known.
+std::vector<std::uint8_t>
+unknown_labels(label_kind kind, std::int64_t class_count, std::int64_t rows);
 
 /// An element, for sentences. @param kind One with rows.
 std::string label_text(label_kind kind, std::span<const std::uint8_t> rows,

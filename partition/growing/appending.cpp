@@ -3,6 +3,8 @@
 #include "partition/growing/grown_dataset.hpp"
 #include "partition/writing/prepare.hpp"
 
+#include <set>
+#include <string>
 #include <system_error>
 
 namespace graphmill {
@@ -24,6 +26,36 @@ result<void> write_additions(const dataset& before, const additions& what,
   tables.after = before.folder();
   tables.stop = stop;
   return import_csv_additions(tables, folders, on_progress);
+}
+
+/// Fails if a split is said for a task that is not there, or said twice.
+result<void> check_new_rows(const dataset& before, const additions& what) {
+  const auto* arrays = std::get_if<new_arrays>(&what);
+  const auto& said = arrays != nullptr
+                       ? arrays->rows
+                       : std::get<csv_import_options>(what).new_rows;
+  const auto& tasks = before.info().tasks;
+  if (said.empty())
+    return ok();
+  std::string names;
+  for (const auto& task : tasks)
+    names += (names.empty() ? "" : ", ") + task.name;
+  if (tasks.empty())
+    return fail(ec::invalid_argument,
+                "--split: {} has no task of edges; a column of splits puts new "
+                "nodes into one",
+                before.folder().string());
+  std::set<std::string> seen;
+  for (const auto& [task, which] : said) {
+    if (!task.empty() && !before.info().find_task(task))
+      return fail(ec::invalid_argument, "--split: {} has no task {}; it has {}",
+                  before.folder().string(), task, names);
+    if (!seen.insert(task).second)
+      return fail(ec::invalid_argument,
+                  "--split: two splits are said{}{}; say one",
+                  task.empty() ? "" : " for the task ", task);
+  }
+  return ok();
 }
 
 result<dataset_info> append_into(const dataset& before, const additions& what,
@@ -64,6 +96,7 @@ result<dataset_info> append_to_dataset(const fs::path& folder,
     // Opened with the lock, so that two who append do not lose what is new.
     GRAPHMILL_TRY(const auto before, dataset::open(folder));
     GRAPHMILL_TRYV(expect_growable(before));
+    GRAPHMILL_TRYV(check_new_rows(before, what));
     GRAPHMILL_TRY(info, append_into(before, what, partial, on_progress, stop));
     return ok();
   };

@@ -29,20 +29,6 @@ result<void> append_blocks(npy_writer& out, std::span<const std::byte> bytes) {
   return ok();
 }
 
-/// Positions of lists, checked: they ascend, and end where the edges do.
-result<std::span<const std::int64_t>>
-checked_lists(const dataset::edge_arrays& edges) {
-  GRAPHMILL_TRY(const auto lists, edges.indptr.as<std::int64_t>());
-  if (lists.empty() || lists.front() != 0
-      || lists.back() != edges.indices.size()
-      || !std::is_sorted(lists.begin(), lists.end()))
-    return fail(ec::invalid_data,
-                "{} is broken: lists do not follow each other from 0 to {}; "
-                "`graphmill inspect` says more",
-                edges.indptr.path().string(), edges.indices.size());
-  return lists;
-}
-
 /// Where the lists of a destination lie among the old and the new edges. With
 /// times, both ascend, and what is made of them does.
 class list_pairs {
@@ -53,6 +39,8 @@ public:
     if (edges.more != nullptr) {
       GRAPHMILL_TRY(out.more_, checked_lists(*edges.more));
     }
+    if (edges.order != nullptr)
+      out.order_ = edges.order->edges;
     if (edges.more != nullptr && edges.before.times) {
       GRAPHMILL_TRY(out.times_, edges.before.times->as<std::int64_t>());
       GRAPHMILL_TRY(out.more_times_, edges.more->times->as<std::int64_t>());
@@ -71,6 +59,8 @@ public:
   /// are the first.
   template <class Visit>
   result<void> for_each_run(Visit visit) const {
+    if (!order_.empty())
+      return for_each_ordered_run(visit);
     // Lists to which nothing is added are taken together.
     std::int64_t begin = 0; // Of the old edges that are still to be visited.
     std::int64_t end = 0;
@@ -97,6 +87,22 @@ public:
   }
 
 private:
+  template <class Visit>
+  result<void> for_each_ordered_run(Visit visit) const {
+    for (std::size_t i = 0; i < order_.size();) {
+      const auto newer = order_[i] < 0;
+      const auto step = newer ? -1 : 1;
+      auto end = i + 1;
+      while (end < order_.size() && order_[end] == order_[end - 1] + step
+             && (order_[end] < 0) == newer)
+        ++end;
+      GRAPHMILL_TRYV(visit(newer, newer ? -1 - order_[i] : order_[i],
+                           static_cast<std::int64_t>(end - i)));
+      i = end;
+    }
+    return ok();
+  }
+
   static std::int64_t length(std::span<const std::int64_t> lists,
                              std::int64_t row) {
     const auto i = static_cast<std::size_t>(row);
@@ -126,6 +132,7 @@ private:
   std::span<const std::int64_t> more_;
   std::span<const std::int64_t> times_; ///< Empty: order is that of coming.
   std::span<const std::int64_t> more_times_;
+  std::span<const std::int64_t> order_; ///< Empty: as times, or coming, say.
   std::int64_t size_ = 0;
 };
 
@@ -283,6 +290,19 @@ result<void> write_sums(std::int64_t sources, std::string_view name,
 
 } // namespace
 
+result<std::span<const std::int64_t>>
+checked_lists(const dataset::edge_arrays& edges) {
+  GRAPHMILL_TRY(const auto lists, edges.indptr.as<std::int64_t>());
+  if (lists.empty() || lists.front() != 0
+      || lists.back() != edges.indices.size()
+      || !std::is_sorted(lists.begin(), lists.end()))
+    return fail(ec::invalid_data,
+                "{} is broken: lists do not follow each other from 0 to {}; "
+                "`graphmill inspect` says more",
+                edges.indptr.path().string(), edges.indices.size());
+  return lists;
+}
+
 result<void> take_file(const fs::path& from, const fs::path& to) {
   std::error_code failed;
   fs::create_hard_link(from, to, failed);
@@ -340,6 +360,10 @@ result<void> write_grown_edges(const grown_edges& edges, std::string_view name,
     GRAPHMILL_TRYV(write_by_edge(lists, *before,
                                  more == nullptr ? nullptr : &*more->times,
                                  folder / times_file));
+  if (edges.order != nullptr)
+    GRAPHMILL_TRYV(write_npy_bytes(
+      folder / visible_file, dtype::int32, {edges.destinations, 2},
+      std::as_bytes(std::span{edges.order->visible})));
   if (const auto& before = edges.before.features)
     GRAPHMILL_TRYV(write_by_edge(lists, *before,
                                  more == nullptr ? nullptr : &*more->features,

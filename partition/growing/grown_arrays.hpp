@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <span>
+#include <vector>
 
 namespace graphmill {
 
@@ -39,6 +40,18 @@ result<void> write_longer_ids(const npy_array* before,
                               std::int64_t shift,
                               const std::filesystem::path& to);
 
+/// Positions of lists, checked: they ascend, and end where the edges do.
+result<std::span<const std::int64_t>>
+checked_lists(const dataset::edge_arrays& edges);
+
+/// The order of old and new edges of a leveled type.
+struct grown_order {
+  /// [edges] In the order of lists: an old edge by its place, a new one as -1
+  /// and below.
+  std::vector<std::int64_t> edges;
+  std::vector<std::int32_t> visible; ///< [destinations, 2] As visible.npy.
+};
+
 /// Edges of one type that a dataset has, and new ones. Each has a list of edges
 /// for each destination that it knows, and the new ones may know more. Borrows
 /// both.
@@ -47,12 +60,13 @@ struct grown_edges {
   const dataset::edge_arrays* more = nullptr; ///< Null: there are none.
   std::int64_t destinations = 0;              ///< Nodes, old and new.
   std::int64_t sources = 0;
+  const grown_order* order = nullptr; ///< Of a leveled type, else null.
 };
 
 /// Writes a list for each destination, and degrees; if edges have them, also
-/// times, weights with their sums, and features. A list has its old edges and
-/// then its new ones. With times it ascends, and of equal times the old edges
-/// come first.
+/// times, weights with their sums, features, and ends of levels. A list has its
+/// old edges and then its new ones. With times it ascends, and of equal times
+/// the old edges come first. Edges of a leveled type lie as their order says.
 /// @param name Of the type, for errors.
 /// @param folder Of the type; it exists.
 /// @param about Gets the number of edges, the largest degree, and the width of

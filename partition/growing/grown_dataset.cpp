@@ -3,10 +3,13 @@
 #include "messages/base/pluralized.hpp"
 #include "partition/dataset/dataset_names.hpp"
 #include "partition/dataset/digest.hpp"
+#include "partition/dataset/label_rows.hpp"
 #include "partition/dataset/label_sets.hpp"
+#include "partition/dataset/task_checks.hpp"
 #include "partition/files/file_io.hpp"
 #include "partition/files/json_text.hpp"
 #include "partition/growing/grown_arrays.hpp"
+#include "partition/growing/grown_tasks.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -14,7 +17,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <fstream>
 #include <limits>
 #include <optional>
@@ -59,11 +61,21 @@ std::set<std::string> node_files(const node_type_info& type) {
 }
 
 std::set<std::string> edge_files() {
-  return {"indptr.npy",     "indices.npy",
-          "in_degrees.npy", "out_degrees.npy",
-          weights_file,     in_weights_file,
-          out_weights_file, features_file,
-          times_file,       std::string{meaning_name}};
+  return {
+    "indptr.npy", "indices.npy",   "in_degrees.npy",         "out_degrees.npy",
+    weights_file, in_weights_file, out_weights_file,         features_file,
+    times_file,   visible_file,    std::string{meaning_name}};
+}
+
+std::set<std::string> task_files() {
+  std::set<std::string> out;
+  for (const auto which : all_splits)
+    for (const auto* name :
+         {"edges", "ids", "types", "labels", "times", "weights", "negatives",
+          "exclude.rows", "exclude.indptr", "exclude.ids", "exclude.types",
+          "exclude.ends", "known.rows", "known.indptr", "known.ids"})
+      out.insert(task_file("", file_stem(which), name).filename().string());
+  return out;
 }
 
 /// Fails if a folder has anything else.
@@ -95,20 +107,6 @@ new_nodes_of_type new_nodes_of(const dataset& nodes, std::string_view name) {
     return {};
   return {&nodes.info().node_types[static_cast<std::size_t>(*type)],
           &nodes.nodes(*type)};
-}
-
-/// Bytes of the labels of so many nodes of which none is known.
-std::vector<std::byte> unknown_labels(label_kind kind, std::int64_t class_count,
-                                      std::int64_t nodes) {
-  const auto bytes = traits_of(kind).bytes(class_count);
-  std::vector<std::byte> out(bytes * static_cast<std::size_t>(nodes),
-                             std::byte{0xff}); // Also -1.
-  if (kind == label_kind::regression) {
-    const auto none = std::numeric_limits<float>::quiet_NaN();
-    for (std::size_t at = 0; at < out.size(); at += sizeof none)
-      std::memcpy(out.data() + at, &none, sizeof none);
-  }
-  return out;
 }
 
 array_form labels_form(label_kind kind, std::int64_t class_count) {
@@ -149,6 +147,7 @@ private:
   const dataset& edges_;
   const fs::path& folder_;
   dataset_info info_;
+  std::optional<grown_tasks> tasks_; ///< Once nodes are there.
 };
 
 error other_shape(std::string_view type, std::string_view what) {
@@ -183,21 +182,21 @@ result<void> grower::add_labels(std::string_view set,
     given != nullptr && given->labels ? &*given->labels : nullptr;
   const auto* old = before.labels ? &*before.labels : nullptr;
   if (old != nullptr || fresh != nullptr) {
-    std::vector<std::byte> bytes;
+    std::vector<std::uint8_t> bytes;
     if (old == nullptr)
       bytes = unknown_labels(shown.labels, shown.class_count,
                              shown.count - more.count());
     if (fresh != nullptr) {
-      const auto known = fresh->bytes();
-      bytes.insert(bytes.end(), known.begin(), known.end());
+      const auto* known = reinterpret_cast<const std::uint8_t*>(fresh->data());
+      bytes.insert(bytes.end(), known, known + fresh->bytes().size());
     } else {
       const auto none =
         unknown_labels(shown.labels, shown.class_count, more.count());
       bytes.insert(bytes.end(), none.begin(), none.end());
     }
-    GRAPHMILL_TRYV(write_longer(old,
-                                labels_form(shown.labels, shown.class_count),
-                                bytes, to / labels_file(set)));
+    GRAPHMILL_TRYV(
+      write_longer(old, labels_form(shown.labels, shown.class_count),
+                   std::as_bytes(std::span{bytes}), to / labels_file(set)));
   }
   for (const auto which : all_splits) {
     const auto s = static_cast<std::size_t>(which);
@@ -353,15 +352,21 @@ result<void> grower::add_edges(edge_type_id type) {
     const auto i = static_cast<std::size_t>(of);
     return before_.info().node_types[i].count == info_.node_types[i].count;
   };
-  if ((more == nullptr || more->indices.size() == 0) && same_nodes(about.source)
-      && same_nodes(about.destination)) {
+  // New rows can hold out old edges of a reverse type.
+  const auto levels_stay = !about.leveled || tasks_->stay();
+  if ((more == nullptr || more->indices.size() == 0) && levels_stay
+      && same_nodes(about.source) && same_nodes(about.destination)) {
     for (const auto* array : before_.edges(type).all())
       GRAPHMILL_TRYV(take_file(array->path(), to / array->path().filename()));
     return ok();
   }
-  return write_grown_edges(
-    {before_.edges(type), more, destination.count, source.count}, name, to,
-    about);
+  std::optional<grown_order> order;
+  if (about.leveled) {
+    GRAPHMILL_TRY(order, tasks_->order_of(type));
+  }
+  return write_grown_edges({before_.edges(type), more, destination.count,
+                            source.count, order ? &*order : nullptr},
+                           name, to, about);
 }
 
 /// Files beside the arrays, and what has been appended.
@@ -430,12 +435,21 @@ result<dataset_info> grower::run(const progress_callback& on_progress,
     GRAPHMILL_TRYV(tell());
     GRAPHMILL_TRYV(add_nodes(t));
   }
+  GRAPHMILL_TRY(auto tasks, grown_tasks::open(before_, edges_, info_));
+  tasks_.emplace(std::move(tasks));
   for (edge_type_id e = 0; e < std::ssize(info_.edge_types); ++e) {
     GRAPHMILL_TRYV(tell());
     GRAPHMILL_TRYV(add_edges(e));
   }
+  if (!info_.tasks.empty())
+    GRAPHMILL_TRYV(tasks_->write(folder_));
   GRAPHMILL_TRYV(add_records());
   GRAPHMILL_TRY(const auto written, dataset::open(folder_, info_));
+  for (std::size_t t = 0; t < info_.tasks.size(); ++t)
+    for (const auto which : all_splits)
+      if (const auto& rows =
+            written.task(t).splits[static_cast<std::size_t>(which)])
+        GRAPHMILL_TRYV(check_rows(info_, info_.tasks[t], which, *rows));
   GRAPHMILL_TRY(const auto digests, digests_of(written, on_progress));
   if (auto fault = mapped_file::first_fault())
     return *std::move(fault);
@@ -557,12 +571,6 @@ result<bool> drops_self_loops(const fs::path& folder) {
 result<void> expect_growable(const dataset& data) {
   const auto& info = data.info();
   const auto where = data.folder().string();
-  if (!info.tasks.empty())
-    return fail(ec::invalid_argument,
-                "{} has the task {} of edges, whose rows would have to be "
-                "chosen anew: import all tables again, old and new; after "
-                "import csv, --like {} keeps categories, means and classes",
-                where, info.tasks.front().name, where);
   if (info.digest.empty())
     return fail(ec::invalid_argument,
                 "{} has no digest, so damage to it could not be told from what "
@@ -577,7 +585,17 @@ result<void> expect_growable(const dataset& data) {
   std::set<std::string> known(kept_names.begin(), kept_names.end());
   known.merge(std::set<std::string>{"dataset.json", "import.json", growth_name,
                                     "nodes", "edges"});
+  std::set<std::string> tasks;
+  for (const auto& task : info.tasks)
+    tasks.insert(task.name);
+  if (!tasks.empty())
+    known.insert("tasks");
   GRAPHMILL_TRYV(expect_known_files(data.folder(), known));
+  if (!tasks.empty())
+    GRAPHMILL_TRYV(expect_known_files(data.folder() / "tasks", tasks));
+  for (const auto& task : tasks)
+    GRAPHMILL_TRYV(
+      expect_known_files(data.folder() / "tasks" / task, task_files()));
   std::set<std::string> nodes;
   std::set<std::string> edges;
   std::error_code failed;

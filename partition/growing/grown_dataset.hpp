@@ -30,14 +30,14 @@ result<std::vector<growth>> read_growth(const std::filesystem::path& folder);
 result<bool> drops_self_loops(const std::filesystem::path& folder);
 
 /// Fails if a dataset has something that would be lost, or could not be
-/// continued: tasks of edges, edges that the import joined, and files that
-/// nothing here knows.
+/// continued: edges that the import joined, and files that nothing here knows.
 result<void> expect_growable(const dataset& data);
 
 /// Writes a dataset with new nodes and edges behind those that it has, and its
 /// other files as they are, but for import.json: no import makes this dataset.
 /// Unchanged arrays are the same files. Its digest is that of an import of all
-/// in this order.
+/// in this order, unless a row of one side has raised the level of an edge of
+/// the other: see `grown_tasks`.
 /// @param before As `expect_growable` demands.
 /// @param nodes, edges As `import_csv_additions` writes them.
 /// @param folder Existing; gets the new dataset.

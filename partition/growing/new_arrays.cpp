@@ -1,8 +1,10 @@
 #include "partition/growing/new_arrays.hpp"
 
+#include "partition/dataset/label_rows.hpp"
 #include "partition/dataset/meaning/feature_meaning.hpp"
 #include "partition/files/npy/npy.hpp"
 #include "partition/growing/grown_dataset.hpp"
+#include "partition/importers/edge_split.hpp"
 #include "partition/importers/npy/npy_values.hpp"
 #include "partition/importers/reverse.hpp"
 #include "partition/importers/row_norm.hpp"
@@ -197,6 +199,60 @@ result<void> check_ends_of(const dataset& data, edge_type_id type,
   return ok();
 }
 
+/// The tasks that new edges are rows of, with the edge types of additions.
+/// @param added Their edge types.
+result<std::vector<edge_task_info>> tasks_of(const dataset_info& before,
+                                             const dataset_info& added,
+                                             const std::string& dataset) {
+  std::vector<edge_task_info> out;
+  const auto type_in = [&](edge_type_id type) {
+    return added.find_edge_type(before.edge_type_name(type));
+  };
+  for (const auto& task : before.tasks) {
+    edge_task_info to{.name = task.name,
+                      .kind = task.kind,
+                      .class_count = task.class_count,
+                      .class_names = task.class_names};
+    for (std::size_t i = 0; i < task.edge_types.size(); ++i) {
+      const auto type = type_in(task.edge_types[i]);
+      if (!type)
+        continue;
+      const auto& reverse = task.reverse_types[i];
+      to.edge_types.push_back(*type);
+      to.reverse_types.push_back(reverse ? type_in(*reverse) : std::nullopt);
+    }
+    if (to.edge_types.empty())
+      continue;
+    if (task.timed || task.weighted)
+      return fail(ec::invalid_argument,
+                  "{}: rows of the task {} have {}, which arrays of ends lack; "
+                  "append text tables to an import of text tables",
+                  dataset, task.name, task.timed ? "times" : "weights");
+    out.push_back(std::move(to));
+  }
+  return out;
+}
+
+/// All edges as rows of a split, without labels.
+/// @param edges By edge type.
+incoming_task rows_in(const edge_task_info& task, std::optional<split> which,
+                      const std::vector<std::int64_t>& edges) {
+  incoming_task out;
+  out.says_splits = true;
+  out.needs_rows = false;
+  out.choose = [which](std::span<const task_edge> all) -> result<task_rows> {
+    task_rows rows;
+    for (std::size_t i = 0; which && i < all.size(); ++i)
+      rows[static_cast<std::size_t>(*which)].push_back(i);
+    return rows;
+  };
+  if (const auto& kind = traits_of(task.kind).labels)
+    for (const auto type : task.edge_types)
+      out.labels.push_back(unknown_labels(
+        *kind, task.class_count, edges[static_cast<std::size_t>(type)]));
+  return out;
+}
+
 } // namespace
 
 result<void> import_npy_additions(const dataset& data, const new_arrays& arrays,
@@ -271,11 +327,19 @@ result<void> import_npy_additions(const dataset& data, const new_arrays& arrays,
     if (const auto reverse = reverse_of(data, id))
       given.back().reverse = declare(*reverse);
   }
+  GRAPHMILL_TRY(info.tasks, tasks_of(before, info, data.folder().string()));
+  std::vector<std::int64_t> counts(info.edge_types.size());
+  for (const auto& one : given)
+    counts[static_cast<std::size_t>(one.type)] = one.ends->shape()[1];
   options.edges.resize(info.edge_types.size(), {.drop_self_loops = drops});
   GRAPHMILL_TRY(auto new_edges,
                 dataset_writer::create(folders.edges, info, options));
   for (const auto& [ends, type, reverse] : given)
     GRAPHMILL_TRYV(copy_ends(*ends, type, reverse, new_edges, stop));
+  for (std::size_t t = 0; t < info.tasks.size(); ++t)
+    GRAPHMILL_TRYV(new_edges.set_task(
+      t, rows_in(info.tasks[t], split_for(arrays.rows, info.tasks[t].name),
+                 counts)));
   GRAPHMILL_TRYV(new_edges.finish());
   return ok();
 }

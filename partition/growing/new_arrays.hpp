@@ -26,11 +26,14 @@ struct new_arrays {
   /// [2, new edges] Sources and destinations of an edge type, by ids: old ones,
   /// and behind them those of new nodes. The edges of its reverse are made.
   std::vector<new_array> edges;
+  /// In which splits edges are rows of tasks. Their labels are not known.
+  new_row_splits rows{};
 };
 
 /// Writes new nodes and edges as `import_csv_additions` does. Rows of features
 /// are scaled as the import did. Fails for edges of types that have more than
-/// ends, such as weights, and for features that were fitted to all nodes.
+/// ends, such as weights, for tasks whose rows do, and for features that were
+/// fitted to all nodes.
 /// @param folders Existing and empty.
 /// @param stop Set it to end with code `cancelled`; may be null.
 result<void> import_npy_additions(const dataset& before,

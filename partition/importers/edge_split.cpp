@@ -78,6 +78,15 @@ task_rows deal_edges_by_time(const edge_split_request& request,
 
 } // namespace
 
+const std::optional<split>* said_for(const new_row_splits& splits,
+                                     std::string_view task) {
+  const std::optional<split>* out = nullptr;
+  for (const auto& [name, which] : splits)
+    if (name == task || (name.empty() && out == nullptr))
+      out = &which;
+  return out;
+}
+
 std::string name_of(const edge_task_request& task) {
   return task.name.empty() ? std::string{traits_of(task.kind).name} : task.name;
 }

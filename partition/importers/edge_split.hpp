@@ -8,6 +8,8 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace graphmill {
@@ -36,7 +38,27 @@ struct edge_task_request {
   std::optional<edge_split_request> split{};
   bool timed = false;
   bool weighted = false;
+  /// Types that join nodes of one type are their own reverses, as after a split
+  /// by pairs.
+  bool own_reverse = false;
 };
+
+/// The splits in which new edges of a dataset are rows of its tasks, where no
+/// column says so, by the name of the task; empty: of all others. Nothing: they
+/// are no rows. Of tasks that it does not name they are of the test split.
+using new_row_splits =
+  std::vector<std::pair<std::string, std::optional<split>>>;
+
+/// The entry that is for a task; null: there is none.
+const std::optional<split>* said_for(const new_row_splits& splits,
+                                     std::string_view task);
+
+/// The split of new edges for a task.
+inline std::optional<split> split_for(const new_row_splits& splits,
+                                      std::string_view task) {
+  const auto* said = said_for(splits, task);
+  return said == nullptr ? split::test : *said;
+}
 
 /// What a task is called.
 std::string name_of(const edge_task_request& task);

@@ -169,7 +169,8 @@ result<void> declare_task(dataset_info& info, const edge_plan& plan,
     task.edge_types.push_back(*type);
   }
   const auto by_pair =
-    request.split && request.split->order == edge_order::pair;
+    request.own_reverse
+    || (request.split && request.split->order == edge_order::pair);
   for (const auto type : task.edge_types) {
     const auto at = static_cast<std::size_t>(type);
     const auto& about = info.edge_types[at];

@@ -146,6 +146,8 @@ struct csv_import_options {
   std::filesystem::path like{};
   /// The dataset that `import_csv_additions` adds to, which is also `like`.
   std::filesystem::path after{};
+  /// Of `import_csv_additions`: the splits of new edges for tasks.
+  new_row_splits new_rows{};
   /// Set it to end `import_csv_additions` with code `cancelled`; may be null.
   const std::atomic<bool>* stop = nullptr;
   /// Its node types with a table: edges do not add nodes to them.
@@ -201,9 +203,11 @@ struct additions_folders {
 /// Imports tables of what is new since `options.after`, a dataset of
 /// `import_csv`, as those of that dataset: roles of columns, fitted features,
 /// classes and relations are the same. Tables of types without anything new may
-/// be missing. An id that is there already is an error in a node table. Fails
-/// for a dataset that joins duplicate edges, or that has undirected ones, for
-/// which all edges would have to be looked at.
+/// be missing. An id that is there already is an error in a node table. New
+/// edges of the types of a task of edges are rows of a task of its name, whose
+/// splits their column says, as in that dataset, or `new_rows`. Fails for a
+/// dataset that joins duplicate edges, or that has undirected ones, for which
+/// all edges would have to be looked at.
 /// @param folders Existing and empty.
 result<void> import_csv_additions(const csv_import_options& options,
                                   const additions_folders& folders,

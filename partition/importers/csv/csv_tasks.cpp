@@ -47,12 +47,51 @@ csv_task_reader::csv_task_reader(const csv_import_options& options,
                                  const no_label_values& none,
                                  const known_classes& known)
   : options_(options), graph_(graph), place_(place), task_(info.tasks[place]),
-    info_(info), types_(task_.edge_types.size()),
+    info_(info), new_split_(split_for(options.new_rows, task_.name)),
+    types_(task_.edge_types.size()),
     known_(traits_of(task_.kind).labels == label_kind::classes
              ? known.find_task(task_.name)
              : nullptr),
     texts_(none, known_, "task " + task_.name),
     numbers_("--task-kind edge_value", none, options.decimal_commas) {}
+
+/// Fails if the splits of new edges are said twice.
+result<void> csv_task_reader::check_new_split(const csv_edge_file& file) const {
+  const auto column = file.layout.task(place_).split;
+  const auto* said = said_for(options_.new_rows, task_.name);
+  if (!column || said == nullptr)
+    return ok();
+  return fail(ec::invalid_argument,
+              "--split {}: column {} of {} says the splits of its edges for "
+              "the task {} already; leave one of both out",
+              *said ? file_stem(**said) : "none",
+              column_text(file.layout, *column), file.table.file.string(),
+              task_.name);
+}
+
+/// Fails unless something says which edges train.
+result<void> csv_task_reader::check_split(bool split_told, bool timed) const {
+  if (request().split && split_told)
+    return fail(ec::invalid_argument,
+                "--split-edges: the source says the splits of edges already; "
+                "leave one of both out{}",
+                options_.changes.tasks.size() == 1
+                  ? ""
+                  : fmt::format(" for the task {}, or say TASK= before each",
+                                task_.name));
+  if (!request().split && !split_told)
+    return fail(ec::invalid_argument,
+                "task {}: nothing says which edges train: say --split-edges "
+                "0.85,0.05,0.1, --task-split COLUMN, or --task-train FILE, "
+                "--task-val FILE and --task-test FILE",
+                task_.name);
+  if (request().split && request().split->order == edge_order::time && !timed)
+    return fail(ec::invalid_argument,
+                "--split-edges by time: no edge list has a column of times; "
+                "say which one it is (--edge-time COLUMN, or --task-time "
+                "COLUMN if nothing else is to know it)");
+  return ok();
+}
 
 result<void> csv_task_reader::check_columns() const {
   if (task_.kind == edge_task_kind::edge_labels)
@@ -92,12 +131,15 @@ result<void> csv_task_reader::check_columns() const {
                 traits_of(task_.kind).name);
   auto timed = false;
   auto split_told = false;
+  const auto appended = !options_.after.empty();
   for (const auto* file : lists) {
     const auto columns = columns_of(file);
+    if (appended)
+      GRAPHMILL_TRYV(check_new_split(*file));
     split_told = split_told || says_task_split(*file, place_);
     timed = timed || columns.time || file->layout.edge_time;
     for (const auto& [wanted, column, flag] :
-         {std::tuple{has_labels, columns.label, "--task-label"},
+         {std::tuple{has_labels && !appended, columns.label, "--task-label"},
           std::tuple{task_.timed, columns.time, "--task-time"},
           std::tuple{task_.weighted, columns.weight, "--task-weight"}})
       if (wanted && !column && file->layout.count() > 0)
@@ -107,26 +149,7 @@ result<void> csv_task_reader::check_columns() const {
           "from its other edge lists; say which one it is ({} COLUMN)",
           task_.name, file->table.file.string(), flag, flag);
   }
-  if (request().split && split_told)
-    return fail(ec::invalid_argument,
-                "--split-edges: the source says the splits of edges already; "
-                "leave one of both out{}",
-                options_.changes.tasks.size() == 1
-                  ? ""
-                  : fmt::format(" for the task {}, or say TASK= before each",
-                                task_.name));
-  if (!request().split && !split_told)
-    return fail(ec::invalid_argument,
-                "task {}: nothing says which edges train: say --split-edges "
-                "0.85,0.05,0.1, --task-split COLUMN, or --task-train FILE, "
-                "--task-val FILE and --task-test FILE",
-                task_.name);
-  if (request().split && request().split->order == edge_order::time && !timed)
-    return fail(ec::invalid_argument,
-                "--split-edges by time: no edge list has a column of times; "
-                "say which one it is (--edge-time COLUMN, or --task-time "
-                "COLUMN if nothing else is to know it)");
-  return ok();
+  return options_.after.empty() ? check_split(split_told, timed) : ok();
 }
 
 bool is_of_task(const edge_task_request& task, const csv_graph& graph,
@@ -166,7 +189,7 @@ csv_task_reader::negatives_in(const csv_edge_file& file, std::string_view text,
     text = end == text.npos ? std::string_view{} : text.substr(end + 1);
     if (id.empty())
       continue;
-    const auto found = graph_.nodes[file.destination].ids.find(id);
+    const auto found = graph_.nodes[file.destination].find(hashed_id{id});
     if (!found)
       return rows.reader().wrong(fmt::format(
         "the negative \"{}\" is no node of type {}", printable(std::string{id}),
@@ -206,8 +229,11 @@ result<bool> csv_task_reader::read_cells(const csv_edge_file& file,
   };
   const auto told_split = task_split_in(file, place_, rows);
   GRAPHMILL_TRYV(take(columns.split, told_split));
-  if (told_split && told_split.value())
-    last_.split = static_cast<std::uint8_t>(*told_split.value());
+  auto in = told_split ? told_split.value() : std::nullopt;
+  if (!columns.split && !options_.after.empty())
+    in = new_split_;
+  if (in)
+    last_.split = static_cast<std::uint8_t>(*in);
   last_.label = cell(rows, columns.label);
   if (task_.kind == edge_task_kind::edge_value) {
     const auto told = numbers_.read(rows.reader(), last_.label);
@@ -274,6 +300,7 @@ result<void> csv_task_reader::keep(const csv_reader& rows) {
 
 result<unlabelled_nodes> csv_task_reader::finish(dataset_writer& writer) {
   incoming_task out;
+  out.needs_rows = options_.after.empty();
   const auto is_value = task_.kind == edge_task_kind::edge_value;
   auto labels = is_value ? numbers_.finish() : texts_.finish();
   if (known_ != nullptr)

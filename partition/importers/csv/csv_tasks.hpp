@@ -87,6 +87,8 @@ private:
   const edge_task_request& request() const {
     return options_.changes.tasks[place_];
   }
+  result<void> check_split(bool split_told, bool timed) const;
+  result<void> check_new_split(const csv_edge_file& file) const;
   result<bool> read_cells(const csv_edge_file& file, csv_rows& rows);
   result<std::vector<node_id>> negatives_in(const csv_edge_file& file,
                                             std::string_view text,
@@ -97,7 +99,8 @@ private:
   std::size_t place_;
   const edge_task_info& task_;
   const dataset_info& info_;
-  std::vector<type_rows> types_; ///< By place in the task.
+  std::optional<split> new_split_; ///< Of appended edges.
+  std::vector<type_rows> types_;   ///< By place in the task.
   cells last_;
   std::size_t labelled_ = 0;              ///< Edges in `texts_` or `numbers_`.
   const std::vector<std::string>* known_; ///< Classes; null: those found.

@@ -300,10 +300,10 @@ CATCH_TEST_CASE("what cannot be appended leaves the dataset as it was",
                    contains("append does not know"));
 }
 
-CATCH_TEST_CASE("datasets that joined edges, or have tasks, do not grow",
+CATCH_TEST_CASE("datasets that joined edges do not grow",
                 "[partition][growing]") {
   const auto graph = random_days(3);
-  for (const auto what : {0, 1, 2}) {
+  for (const auto what : {0, 1}) {
     temp_folder sources;
     temp_folder parent;
     const auto folder = parent / "set";
@@ -311,12 +311,8 @@ CATCH_TEST_CASE("datasets that joined edges, or have tasks, do not grow",
     auto options = tables_of(graph, 0, 0, sources);
     if (what == 0)
       options.changes.duplicates = duplicate_edges::drop;
-    else if (what == 1)
-      options.changes.undirected = {"knows"};
     else
-      options.changes.tasks = {
-        {.edge_types = {"knows"},
-         .split = edge_split_request{.fractions = {0.8, 0.1, 0.1}}}};
+      options.changes.undirected = {"knows"};
     value_of(import_csv(options, folder));
     const auto refused =
       error_of(append_tables(folder, some_edges(sources, "p0,i0,1\n")));

@@ -209,6 +209,77 @@ class Append(runs.Workplace):
             np.load(data / "nodes/node/features.npy")[3:],
             np.array([[0.6, 0.8]] * 2, np.float32))
 
+    def payments(self, name, days, labelled=True):
+        """A table of payments of some days among the same accounts."""
+        rng = np.random.default_rng(days[0])
+        lines = ["from,to,amount,when,kind"]
+        for day in range(*days):
+            for i in range(60):
+                kind = ("fine", "fraud")[int(rng.integers(5) == 0)]
+                lines.append(
+                    f"a{rng.integers(30)},a{rng.integers(30)},"
+                    f"{rng.integers(1, 99)},2025-03-{day:02}T{i % 24:02}:00,"
+                    f"{kind if labelled else ''}")
+        table = self.top / f"{name}.csv"
+        table.write_text("\n".join(lines) + "\n")
+        return table
+
+    def rows_of(self, data, which, array):
+        return np.load(data / f"tasks/fraud/{which}.{array}.npy")
+
+    def test_edge_tasks(self):
+        """A day's payments become rows of the split that is said; old rows and
+        the parts stay what they are, and training goes on."""
+        first = self.payments("first", (1, 6))
+        words = ("--source", "from", "--destination", "to", "--feature",
+                 "amount", "--edge-time", "when", "--reverse",
+                 "--task-kind", "fraud=edge_class", "--task-label",
+                 "fraud=kind")
+        data = self.top / "payments"
+        imported("csv", "--edges", f"account__pays__account={first}", *words,
+                 "--split-edges", "0.6,0.2,0.2", "--by", "time", "--out", data)
+        parts = runs.partitioned(data, 2, "random")
+        run = {"task": "fraud", "sampler": {"fanouts": [4, 4], "time": "strict",
+                                            "disjoint": True},
+               "model": {"kind": "hetero_sage", "hidden": 8},
+               "train": {"batch_size": 32, "epochs": 1}}
+        yesterday = self.train(run, data)
+        before = {which: self.rows_of(data, which, "edges")
+                  for which in ("train", "val", "test")}
+        table = f"account__pays__account={self.payments('new', (6, 8))}"
+        told = self.ask("append", data, "--edges", table, "--split", "train",
+                        "--parts", parts)
+        self.assertEqual(told["tasks"],
+                         {"fraud": {"train": 120, "val": 0, "test": 0}})
+        later = self.payments("later", (8, 9), labelled=False)
+        told = self.ask("append", data, "--edges",
+                        f"account__pays__account={later}", "--parts", parts)
+        self.assertEqual(told["tasks"],
+                         {"fraud": {"train": 0, "val": 0, "test": 60}})
+        self.assertIn("60 edges of the test split without a label kept",
+                      "\n".join(told["notes"]))
+        for where in (data, parts):
+            self.checked(where)
+        for which, more in (("train", 120), ("val", 0), ("test", 60)):
+            rows = self.rows_of(data, which, "edges")
+            old = before[which]
+            np.testing.assert_array_equal(rows[:len(old)], old)
+            self.assertEqual(len(rows) - len(old), more)
+        weights = pathlib.Path(yesterday["run"]) / "weights.safetensors"
+        on = runs.merged(run, {"model": {"weights": str(weights)}})
+        digests = {self.train(on, where)["digest"] for where in (data, parts)}
+        self.assertEqual(len(digests), 1)
+        scores = self.top / "scores.csv"
+        self.ask("predict", yesterday["run"], "--data", data, "--split", "test",
+                 "--out", scores)
+        self.assertEqual(len(scores.read_text().splitlines()),
+                         1 + len(before["test"]) + 60)
+        done = graphmill("append", data, "--edges", table, "--split", "today")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("train, val, test or none expected", done.stderr)
+        self.assertEqual(graphmill("append", data, "--parts", parts, "--split",
+                                   "test").returncode, 2)
+
     def test_refused(self):
         """Wrong rows leave the dataset as it was; parts are not appended to."""
         data = self.day_one("refused")

@@ -132,7 +132,7 @@ bool speaks_of_task(const csv_import_options& options) {
 /// @param found Those that labels of edges are.
 result<void> note_unused_labels(const csv_graph& graph,
                                 const csv_import_options& options,
-                                unlabelled_nodes found = {}) {
+                                unlabelled_nodes found) {
   GRAPHMILL_TRY(const auto none, no_label_values::of(options.no_label));
   for (const auto& type : graph.nodes) {
     found.insert(type.unlabelled.begin(), type.unlabelled.end());
@@ -332,6 +332,36 @@ result<void> copy_all_edges(csv_graph& graph, const edge_plan& plan,
                 note);
   }
   return ok();
+}
+
+/// Copies all edges, and gives the writer what they say of tasks.
+/// @param info As planned.
+result<void> copy_edges_and_tasks(csv_graph& graph, const dataset_info& info,
+                                  const edge_plan& plan,
+                                  const csv_import_options& options,
+                                  dataset_writer& writer, row_errors& errors,
+                                  const progress_callback& on_progress) {
+  const auto& requests = options.changes.tasks;
+  known_classes known;
+  if (!options.classes_of.empty() && !requests.empty()) {
+    GRAPHMILL_TRY(known, known_classes::of(options.classes_of));
+  }
+  note_new_tasks(options, known);
+  GRAPHMILL_TRY(const auto none, no_label_values::of(options.no_label));
+  std::vector<csv_task_reader> tasks;
+  for (std::size_t t = 0; t < requests.size(); ++t) {
+    tasks.emplace_back(options, graph, info, t, none, known);
+    GRAPHMILL_TRYV(tasks.back().check_columns());
+  }
+  GRAPHMILL_TRYV(
+    copy_all_edges(graph, plan, options, writer, errors, on_progress, tasks));
+  GRAPHMILL_TRYV(errors.finish());
+  unlabelled_nodes unlabelled; // Edges.
+  for (auto& task : tasks) {
+    GRAPHMILL_TRY(const auto found, task.finish(writer));
+    unlabelled.insert(found.begin(), found.end());
+  }
+  return note_unused_labels(graph, options, std::move(unlabelled));
 }
 
 /// Splits the target as the options say.
@@ -679,26 +709,8 @@ result<dataset_info> import_tables(const csv_import_options& given,
       info.node_types[t], id, type.splits, type.times, writer,
       options.on_note));
   }
-  known_classes known;
-  if (!options.classes_of.empty() && !requests.empty()) {
-    GRAPHMILL_TRY(known, known_classes::of(options.classes_of));
-  }
-  note_new_tasks(options, known);
-  GRAPHMILL_TRY(const auto none, no_label_values::of(options.no_label));
-  std::vector<csv_task_reader> tasks;
-  for (std::size_t t = 0; t < requests.size(); ++t) {
-    tasks.emplace_back(options, graph, info, t, none, known);
-    GRAPHMILL_TRYV(tasks.back().check_columns());
-  }
-  GRAPHMILL_TRYV(
-    copy_all_edges(graph, edges, options, writer, errors, on_progress, tasks));
-  GRAPHMILL_TRYV(errors.finish());
-  unlabelled_nodes unlabelled; // Edges.
-  for (auto& task : tasks) {
-    GRAPHMILL_TRY(const auto found, task.finish(writer));
-    unlabelled.insert(found.begin(), found.end());
-  }
-  GRAPHMILL_TRYV(note_unused_labels(graph, options, std::move(unlabelled)));
+  GRAPHMILL_TRYV(copy_edges_and_tasks(graph, info, edges, options, writer,
+                                      errors, on_progress));
   GRAPHMILL_TRYV(write_csv_record(graph, options, folder));
   GRAPHMILL_TRY(auto written, writer.finish());
   note_dropped(writer, written, options.changes, options.on_note);
@@ -842,6 +854,7 @@ result<void> write_new_edges(csv_graph& graph, dataset_info info,
   }
   graph_changes changes;
   changes.drop_self_loops = options.changes.drop_self_loops;
+  changes.tasks = options.changes.tasks;
   const auto name_of = [&graph](node_type_id type, node_id node) {
     const auto& of = graph.nodes[static_cast<std::size_t>(type)];
     const auto old = of.before.size();
@@ -868,11 +881,11 @@ result<void> write_new_edges(csv_graph& graph, dataset_info info,
                   type.name);
     GRAPHMILL_TRYV(plan.writer.set_times(static_cast<node_type_id>(t), times));
   }
-  GRAPHMILL_TRYV(copy_all_edges(graph, plan.edges, options, plan.writer, errors,
-                                on_progress, {}));
-  GRAPHMILL_TRYV(errors.finish());
+  GRAPHMILL_TRYV(copy_edges_and_tasks(graph, plan.info, plan.edges, options,
+                                      plan.writer, errors, on_progress));
   GRAPHMILL_TRY(const auto written, plan.writer.finish());
   note_dropped(plan.writer, written, changes, options.on_note);
+  note_tasks(plan.writer, written, changes, options.on_note);
   return ok();
 }
 
@@ -887,7 +900,6 @@ result<void> import_additions(const csv_import_options& given,
   GRAPHMILL_TRY(auto graph, read_csv_graph(options, errors));
   if (errors.failed())
     return check_rest(graph, options, errors);
-  GRAPHMILL_TRYV(note_unused_labels(graph, options));
   for (auto& type : graph.nodes) {
     if (type.table)
       GRAPHMILL_TRYV(continue_label_sets(type, options));

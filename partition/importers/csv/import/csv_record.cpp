@@ -1,9 +1,13 @@
 #include "partition/importers/csv/import/csv_record.hpp"
 
 #include "messages/base/printable.hpp"
+#include "partition/dataset/dataset_names.hpp"
+#include "partition/dataset/meaning/type_name.hpp"
 #include "partition/files/file_io.hpp"
 #include "partition/files/json_text.hpp"
 #include "partition/importers/csv/csv_roles.hpp"
+#include "partition/importers/edge_split.hpp"
+#include "partition/importers/npy/npy_source.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -12,8 +16,11 @@
 #include <cstddef>
 #include <limits>
 #include <optional>
+#include <set>
 #include <span>
+#include <string>
 #include <utility>
+#include <vector>
 
 namespace graphmill {
 
@@ -53,6 +60,18 @@ constexpr auto single_roles = std::to_array<single_role>({
   {"time", csv_role::time, [](const csv_layout& of) { return of.time; }},
 });
 
+/// The roles of columns of tasks of edges, likewise.
+struct task_role {
+  const char* word;
+  csv_role role;
+};
+constexpr auto recorded_task_roles =
+  std::to_array<task_role>({{"label", csv_role::task_label},
+                            {"split", csv_role::task_split},
+                            {"time", csv_role::task_time},
+                            {"weight", csv_role::task_weight},
+                            {"negatives", csv_role::task_negatives}});
+
 /// The name of a column, or its number from 1 where there is no header.
 std::string record_name(const csv_layout& layout, std::size_t column) {
   return layout.header && !layout.names[column].empty()
@@ -71,6 +90,11 @@ nlohmann::json layout_json(const csv_table& table, const csv_layout& layout) {
       out.push_back(record_name(layout, column));
     return out;
   };
+  auto tasks = nlohmann::json::object();
+  for (const auto& task : layout.tasks)
+    for (const auto& [word, role] : recorded_task_roles)
+      if (const auto at = task.*task_column(role))
+        tasks[task.name][word] = record_name(layout, *at);
   auto label_sets = nlohmann::json::array();
   auto split_sets = nlohmann::json::array();
   for (const auto& set : layout.label_sets) {
@@ -84,6 +108,7 @@ nlohmann::json layout_json(const csv_table& table, const csv_layout& layout) {
           {"roles", std::move(roles)},
           {"label_sets", std::move(label_sets)},
           {"split_sets", std::move(split_sets)},
+          {"tasks", std::move(tasks)},
           {"features", names(layout.features)},
           {"ignore", names(layout.ignored)}};
 }
@@ -157,7 +182,8 @@ std::optional<std::string> column_for(const csv_import_options& options,
 /// @param given How many choices are the user's.
 void add_choice(csv_import_options& options, std::size_t given,
                 const csv_table& table, csv_role role,
-                const std::string& column, bool if_there) {
+                const std::string& column, bool if_there,
+                const std::string& task = {}) {
   const auto is_chosen = [&](const csv_choice& other) {
     const auto chosen = column_for(options, other, table);
     return chosen
@@ -169,6 +195,7 @@ void add_choice(csv_import_options& options, std::size_t given,
     {.role = role,
      .column = table.type + "=" + column,
      .if_there = if_there,
+     .task = task,
      .where = fmt::format("{}{}", options.after.empty() ? "--like " : "",
                           options.like.string())});
 }
@@ -181,11 +208,36 @@ bool is_needed(csv_role role) {
   return std::ranges::find(needed, role) != needed.end();
 }
 
+/// The columns of tasks, which rows of the same tasks have. Labels, splits and
+/// negatives may be missing.
+/// @param given As for `add_choice`.
+result<void> adopt_task_columns(const nlohmann::json& table,
+                                const csv_table& of, std::size_t given,
+                                csv_import_options& options) {
+  const auto tasks = table.value("tasks", nlohmann::json::object());
+  if (!tasks.is_object())
+    return damaged_csv_record(options);
+  for (const auto& [name, columns] : tasks.items())
+    for (const auto& [word, role] : recorded_task_roles) {
+      const auto column = columns.is_object()
+                            ? columns.value(word, nlohmann::json{})
+                            : nlohmann::json(0);
+      if (column.is_null())
+        continue;
+      if (!column.is_string())
+        return damaged_csv_record(options);
+      add_choice(options, given, of, role, column.get<std::string>(),
+                 role != csv_role::task_time && role != csv_role::task_weight,
+                 name);
+    }
+  return ok();
+}
+
 /// @param tables Those of the kind; one of the type may be missing.
 /// @param given As for `add_choice`.
-void adopt_roles(const nlohmann::json& table,
-                 const std::vector<csv_table>& tables, std::size_t given,
-                 csv_import_options& options) {
+result<void> adopt_roles(const nlohmann::json& table,
+                         const std::vector<csv_table>& tables,
+                         std::size_t given, csv_import_options& options) {
   const auto type = table.value("type", std::string{});
   const auto at = std::ranges::find(tables, type, &csv_table::type);
   const auto of = at == tables.end() ? csv_table{.type = type} : *at;
@@ -207,10 +259,13 @@ void adopt_roles(const nlohmann::json& table,
     add(csv_role::ignore, name, true);
   for (const auto& name : record_texts(table, "features"))
     add(csv_role::feature, name, false);
+  if (!options.after.empty())
+    GRAPHMILL_TRYV(adopt_task_columns(table, of, given, options));
   if (table["header"].get<bool>())
     options.with_header.push_back(type);
   else
     options.without_header.push_back(type);
+  return ok();
 }
 
 /// Puts tables into the order of the record. Fails if there are others.
@@ -377,6 +432,73 @@ result<void> write_csv_record(const csv_graph& graph,
                     record.dump(-1, ' ', false, replace) + '\n');
 }
 
+namespace {
+
+/// The full names of the edge types of the given tables.
+std::set<std::string> types_of_tables(const csv_import_options& options) {
+  std::set<std::string> out;
+  for (const auto& table : options.edges) {
+    const auto relations = options.relations.find(table.type);
+    const auto parts = split_edge_type_name(table.type);
+    if (!parts || relations == options.relations.end()
+        || relations->second.empty()) {
+      out.insert(table.type);
+      continue;
+    }
+    for (const auto& value : relations->second)
+      out.insert(fmt::format("{}__{}__{}", (*parts)[0], type_name_for(value),
+                             (*parts)[2]));
+  }
+  return out;
+}
+
+/// Whether the record says which columns of a table tasks have. Those of older
+/// builds do not.
+bool knows_task_columns(const nlohmann::json& record, const std::string& type) {
+  const auto& tables = record["edges"];
+  return std::any_of(tables.begin(), tables.end(),
+                     [&type](const nlohmann::json& table) {
+                       return table.value("type", std::string{}) == type
+                              && table.contains("tasks");
+                     });
+}
+
+/// Makes tasks of those that a dataset has, as far as edges of their types are
+/// given.
+result<void> continue_tasks(const nlohmann::json& record,
+                            const dataset_info& before,
+                            csv_import_options& options) {
+  const auto given = types_of_tables(options);
+  for (const auto& task : before.tasks) {
+    edge_task_request request{.name = task.name, .kind = task.kind};
+    for (std::size_t i = 0; i < task.edge_types.size(); ++i) {
+      const auto type = task.edge_types[i];
+      if (auto name = before.edge_type_name(type); given.contains(name))
+        request.edge_types.push_back(std::move(name));
+      request.own_reverse =
+        request.own_reverse || task.reverse_types[i] == type;
+    }
+    if (request.edge_types.empty())
+      continue;
+    // Otherwise rows have the times of edges.
+    request.timed = task.timed && !has_edge_times(before, task);
+    request.weighted = task.weighted;
+    options.changes.tasks.push_back(std::move(request));
+  }
+  if (options.changes.tasks.empty())
+    return ok();
+  for (const auto& table : options.edges)
+    if (!knows_task_columns(record, table.type))
+      return fail(ec::invalid_argument,
+                  "{} was imported by an older Graphmill, which did not record "
+                  "the columns of its task {}: import all tables again",
+                  options.after.string(),
+                  name_of(options.changes.tasks.front()));
+  return ok();
+}
+
+} // namespace
+
 result<void> adopt_csv_record(csv_import_options& options) {
   const auto path = options.like / record_file;
   auto read = read_json(path, largest_csv_record);
@@ -423,14 +545,14 @@ result<void> adopt_csv_record(csv_import_options& options) {
     options.tabled.push_back(table["type"].get<std::string>());
     if (!is_given(table, options.nodes))
       continue;
-    adopt_roles(table, options.nodes, given, options);
+    GRAPHMILL_TRYV(adopt_roles(table, options.nodes, given, options));
     options.fitted[table["type"].get<std::string>()] =
       table.value("fitted", nlohmann::json{}).dump();
   }
   for (const auto& table : record["edges"]) {
     if (!is_given(table, options.edges))
       continue;
-    adopt_roles(table, options.edges, given, options);
+    GRAPHMILL_TRYV(adopt_roles(table, options.edges, given, options));
     if (table.contains("fitted"))
       options.fitted[table["type"].get<std::string>()] = table["fitted"].dump();
     options.relations[table["type"].get<std::string>()] =
@@ -440,6 +562,8 @@ result<void> adopt_csv_record(csv_import_options& options) {
   if (!options.after.empty())
     GRAPHMILL_TRYV(adopt_writing(changes, options));
   GRAPHMILL_TRY(const auto info, read_dataset_info(options.like));
+  if (!options.after.empty())
+    GRAPHMILL_TRYV(continue_tasks(record, info, options));
   if (options.target.empty()) // Tomorrow's tables may have no labels.
     options.target =
       info.node_types[static_cast<std::size_t>(info.target)].name;

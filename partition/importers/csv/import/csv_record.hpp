@@ -19,7 +19,8 @@ result<void> write_csv_record(const csv_graph& graph,
 /// Makes options import tables as those of `options.like` were imported: roles
 /// of columns, features with their fitted state, classes, relations, and
 /// changes of the graph. Roles that the options give already stay. Labels and
-/// splits may be missing. Fails if that dataset has no such record, if other
+/// splits may be missing. With `options.after`, tasks of edges go on, too, with
+/// their columns. Fails if that dataset has no such record, if other
 /// tables are given than it was made of, or if other changes are asked for.
 result<void> adopt_csv_record(csv_import_options& options);
 

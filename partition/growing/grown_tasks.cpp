@@ -1,0 +1,423 @@
+#include "partition/growing/grown_tasks.hpp"
+
+#include "partition/dataset/dataset_names.hpp"
+#include "partition/dataset/shard.hpp"
+#include "partition/dataset/task_checks.hpp"
+#include "partition/files/file_io.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <optional>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+namespace graphmill {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+/// An edge in a list that grows.
+struct listed_edge {
+  std::uint8_t level = 0;
+  std::int64_t time = 0;
+  std::int64_t place = 0; ///< As `grown_order` has it.
+};
+
+/// The edges of a type, list by list.
+class listed_edges {
+public:
+  /// @param edges Null: there are none.
+  static result<listed_edges> of(const dataset::edge_arrays* edges) {
+    listed_edges out;
+    if (edges == nullptr)
+      return out;
+    GRAPHMILL_TRY(out.begin_, checked_lists(*edges));
+    out.sources_ = id_span{edges->indices.data(), edges->indices.size(),
+                           edges->indices.type() == dtype::int64};
+    if (edges->times) {
+      GRAPHMILL_TRY(out.times_, edges->times->as<std::int64_t>());
+    }
+    if (edges->visible) {
+      GRAPHMILL_TRY(out.visible_, edges->visible->as<std::int32_t>());
+      for (std::size_t d = 0; d + 1 < out.begin_.size(); ++d)
+        if (out.visible_[2 * d] < 0
+            || out.visible_[2 * d] > out.visible_[2 * d + 1]
+            || out.visible_[2 * d + 1] > out.begin_[d + 1] - out.begin_[d])
+          return fail(ec::invalid_data,
+                      "{} is broken: the levels of list {} do not ascend "
+                      "within it; `graphmill inspect` says more",
+                      edges->visible->path().string(), d);
+    }
+    return out;
+  }
+
+  std::int64_t size() const { return begin_.empty() ? 0 : begin_.back(); }
+
+  /// Adds the edges of a list.
+  /// @param sign -1: new ones.
+  /// @param held By which levels rise. @param by_time Whether times count.
+  void add(std::size_t destination, int sign, const held_reverses& held,
+           bool by_time, std::vector<listed_edge>& to) const {
+    if (destination + 1 >= begin_.size())
+      return;
+    for (auto e = begin_[destination]; e < begin_[destination + 1]; ++e) {
+      const auto time =
+        times_.empty() ? 0 : times_[static_cast<std::size_t>(e)];
+      auto level = level_of(destination, e - begin_[destination]);
+      if (!held.empty())
+        level = std::max(level, held.level(sources_[e],
+                                           static_cast<node_id>(destination),
+                                           by_time ? static_cast<double>(time)
+                                                   : held_reverses::any_time));
+      to.push_back({level, time, sign < 0 ? -1 - e : e});
+    }
+  }
+
+private:
+  std::uint8_t level_of(std::size_t destination, std::int64_t at) const {
+    if (visible_.empty())
+      return 0;
+    return at < visible_[2 * destination]       ? 0
+           : at < visible_[2 * destination + 1] ? 1
+                                                : 2;
+  }
+
+  std::span<const std::int64_t> begin_;
+  id_span sources_{};
+  std::span<const std::int64_t> times_;
+  std::span<const std::int32_t> visible_; ///< Empty: all are of level 0.
+};
+
+/// Whether edges have the times of their sources, as those without times of
+/// their own do.
+result<bool> are_times_of_sources(const dataset& data, edge_type_id type) {
+  const auto& about = data.info().edge_types[static_cast<std::size_t>(type)];
+  const auto& edges = data.edges(type);
+  const auto& nodes = data.nodes(about.source);
+  if (!edges.times || !nodes.times)
+    return false;
+  GRAPHMILL_TRY(const auto times, edges.times->as<std::int64_t>());
+  GRAPHMILL_TRY(const auto of_nodes, nodes.times->as<std::int64_t>());
+  const id_span sources{edges.indices.data(), edges.indices.size(),
+                        edges.indices.type() == dtype::int64};
+  for (std::size_t e = 0; e < times.size(); ++e) {
+    const auto source = sources[static_cast<std::int64_t>(e)];
+    if (source < 0 || source >= std::ssize(of_nodes)
+        || of_nodes[static_cast<std::size_t>(source)] != times[e])
+      return false;
+  }
+  return true;
+}
+
+/// The bytes of rows of two arrays, one after the other.
+class row_bytes {
+public:
+  row_bytes(const npy_array* before, const npy_array* more)
+    : before_(before), more_(more) {}
+
+  const npy_array& any() const {
+    return before_ != nullptr ? *before_ : *more_;
+  }
+
+  void add(bool newer, std::size_t row, std::vector<std::byte>& to) const {
+    const auto& from = newer ? *more_ : *before_;
+    const auto width = from.row_bytes();
+    const auto bytes = from.bytes().subspan(row * width, width);
+    to.insert(to.end(), bytes.begin(), bytes.end());
+  }
+
+private:
+  const npy_array* before_;
+  const npy_array* more_;
+};
+
+} // namespace
+
+result<grown_tasks> grown_tasks::open(const dataset& before,
+                                      const dataset& edges,
+                                      dataset_info& info) {
+  grown_tasks out{before, edges, info};
+  for (edge_type_id e = 0; e < std::ssize(info.edge_types); ++e)
+    if (info.edge_types[static_cast<std::size_t>(e)].leveled)
+      if (const auto there =
+            edges.info().find_edge_type(info.edge_type_name(e)))
+        out.stay_ = out.stay_ && edges.edges(*there).indices.size() == 0;
+  out.tasks_.resize(info.tasks.size());
+  for (std::size_t t = 0; t < info.tasks.size(); ++t)
+    GRAPHMILL_TRYV(out.add_task(t));
+  return out;
+}
+
+result<void> grown_tasks::add_task(std::size_t task) {
+  auto& about = info_.tasks[task];
+  auto& to = tasks_[task];
+  GRAPHMILL_TRY(to.before,
+                open_task(before_.folder(), before_.info(), about.name));
+  const edge_task_info* more = nullptr;
+  if (const auto there = edges_.info().find_task(about.name)) {
+    more = &edges_.info().tasks[*there];
+    to.more = &edges_.task(*there);
+    if (more->kind != about.kind || more->timed != about.timed
+        || more->weighted != about.weighted
+        || (more->class_count != about.class_count
+            && more->split_counts != std::array<std::int64_t, 3>{}))
+      return fail(ec::invalid_data,
+                  "new rows of the task {} have other labels, times or weights "
+                  "than those that are there",
+                  about.name);
+    about.unlabelled += more->unlabelled;
+  }
+  for (const auto which : all_splits)
+    GRAPHMILL_TRYV(add_split(task, which, more));
+  return ok();
+}
+
+/// @param places Of the edge types of the rows, in the task.
+result<std::vector<grown_tasks::grown_row>>
+grown_tasks::rows_of(const task_split_arrays& arrays, bool newer,
+                     const std::vector<std::int32_t>& places) const {
+  GRAPHMILL_TRY(const auto ends, arrays.edges.as<std::int64_t>());
+  GRAPHMILL_TRY(const auto ids, arrays.ids.as<std::int64_t>());
+  std::span<const std::int32_t> types;
+  std::span<const double> times;
+  if (arrays.types) {
+    GRAPHMILL_TRY(types, arrays.types->as<std::int32_t>());
+  }
+  if (arrays.times) {
+    GRAPHMILL_TRY(times, arrays.times->as<double>());
+  }
+  std::vector<grown_row> out;
+  out.reserve(ids.size());
+  for (std::size_t row = 0; row < ids.size(); ++row)
+    out.push_back(
+      {{places[types.empty() ? 0 : static_cast<std::size_t>(types[row])],
+        ids[row], ends[2 * row], ends[2 * row + 1],
+        times.empty() ? 0 : times[row]},
+       newer,
+       row});
+  return out;
+}
+
+/// New rows follow the old ones, as in an import of everything: of several edge
+/// types, those of one follow those of that one, unless the old rows stand in
+/// another order, such as that of times.
+/// @param more The task of new edges; null: there is none.
+result<void> grown_tasks::add_split(std::size_t task, split which,
+                                    const edge_task_info* more) {
+  auto& about = info_.tasks[task];
+  auto& to = tasks_[task];
+  const auto s = static_cast<std::size_t>(which);
+  std::vector<grown_row> older;
+  std::vector<grown_row> newer;
+  if (to.before.splits[s]) {
+    std::vector<std::int32_t> places;
+    for (std::size_t i = 0; i < about.edge_types.size(); ++i)
+      places.push_back(static_cast<std::int32_t>(i));
+    GRAPHMILL_TRY(older, rows_of(*to.before.splits[s], false, places));
+  }
+  if (more != nullptr && to.more->splits[s]) {
+    std::vector<std::int32_t> places;
+    for (const auto type : more->edge_types) {
+      const auto there =
+        info_.find_edge_type(edges_.info().edge_type_name(type));
+      const auto at = there ? std::ranges::find(about.edge_types, *there)
+                            : about.edge_types.end();
+      if (at == about.edge_types.end())
+        return fail(ec::internal, "new rows of the task {} are of another type",
+                    about.name);
+      places.push_back(
+        static_cast<std::int32_t>(at - about.edge_types.begin()));
+    }
+    GRAPHMILL_TRY(newer, rows_of(*to.more->splits[s], true, places));
+    auto& each = about.negative_counts[s];
+    if (older.empty())
+      each = more->negative_counts[s];
+    if (each != more->negative_counts[s])
+      return fail(ec::invalid_argument,
+                  "task {}: each row of the {} split has {} negatives, and new "
+                  "ones have {}: give as many, or put the new edges into "
+                  "another split (--split)",
+                  about.name, file_stem(which), each, more->negative_counts[s]);
+  }
+  about.split_counts[s] = std::ssize(older) + std::ssize(newer);
+  const auto by_type = [](const grown_row& a, const grown_row& b) {
+    return a.edge.type < b.edge.type;
+  };
+  auto& rows = to.rows[s];
+  rows.reserve(older.size() + newer.size());
+  if (std::ranges::is_sorted(older, by_type)) {
+    std::ranges::merge(older, newer, std::back_inserter(rows), by_type);
+    return ok();
+  }
+  rows = std::move(older);
+  rows.insert(rows.end(), newer.begin(), newer.end());
+  return ok();
+}
+
+/// Likewise, of old and new edges.
+result<bool> grown_tasks::has_source_times(edge_type_id type) const {
+  GRAPHMILL_TRY(auto out, are_times_of_sources(before_, type));
+  const auto there = edges_.info().find_edge_type(info_.edge_type_name(type));
+  if (out && there) {
+    GRAPHMILL_TRY(out, are_times_of_sources(edges_, *there));
+  }
+  return out;
+}
+
+/// As the writer of a dataset decides it: see `dataset_writer`.
+result<bool> grown_tasks::reverses_by_time(edge_type_id type) const {
+  if (!info_.edge_types[static_cast<std::size_t>(type)].timed)
+    return false;
+  GRAPHMILL_TRY(const auto own, has_source_times(type));
+  if (own)
+    return false;
+  for (const auto& task : info_.tasks)
+    for (std::size_t i = 0; i < task.edge_types.size(); ++i)
+      if (task.reverse_types[i] == type) {
+        GRAPHMILL_TRY(const auto of_rows, has_source_times(task.edge_types[i]));
+        if (of_rows)
+          return false;
+      }
+  return true;
+}
+
+result<grown_order> grown_tasks::order_of(edge_type_id type) {
+  const auto& about = info_.edge_types[static_cast<std::size_t>(type)];
+  const auto there = edges_.info().find_edge_type(info_.edge_type_name(type));
+  GRAPHMILL_TRY(const auto before, listed_edges::of(&before_.edges(type)));
+  GRAPHMILL_TRY(const auto more,
+                listed_edges::of(there ? &edges_.edges(*there) : nullptr));
+  GRAPHMILL_TRY(const auto by_time, reverses_by_time(type));
+  held_reverses held;
+  for (std::size_t t = 0; t < tasks_.size(); ++t)
+    for (std::uint8_t level = 1; level < 3; ++level)
+      for (const auto& row : tasks_[t].rows[level]) {
+        const auto& task = info_.tasks[t];
+        if (task.reverse_types[static_cast<std::size_t>(row.edge.type)] == type)
+          held.add(row.edge,
+                   by_time && task.timed ? row.edge.time
+                                         : held_reverses::any_time,
+                   level);
+      }
+  grown_order out;
+  out.edges.reserve(static_cast<std::size_t>(before.size() + more.size()));
+  auto& moved = moved_[type];
+  moved.before.resize(static_cast<std::size_t>(before.size()));
+  moved.more.resize(static_cast<std::size_t>(more.size()));
+  const auto destinations =
+    info_.node_types[static_cast<std::size_t>(about.destination)].count;
+  std::vector<listed_edge> list;
+  for (std::size_t d = 0; d < static_cast<std::size_t>(destinations); ++d) {
+    list.clear();
+    before.add(d, 1, held, by_time, list);
+    more.add(d, -1, held, by_time, list);
+    std::ranges::stable_sort(list, {}, [](const listed_edge& edge) {
+      return std::pair{edge.level, edge.time};
+    });
+    for (const auto level : {0, 1})
+      out.visible.push_back(static_cast<std::int32_t>(std::ranges::count_if(
+        list, [level](const auto& edge) { return edge.level <= level; })));
+    for (const auto& edge : list) {
+      const auto place = std::ssize(out.edges);
+      if (edge.place >= 0)
+        moved.before[static_cast<std::size_t>(edge.place)] = place;
+      else
+        moved.more[static_cast<std::size_t>(-1 - edge.place)] = place;
+      out.edges.push_back(edge.place);
+    }
+  }
+  return out;
+}
+
+/// All arrays of the old rows, unchanged.
+result<void> grown_tasks::take_files(const fs::path& folder) const {
+  for (std::size_t t = 0; t < tasks_.size(); ++t)
+    for (const auto which : all_splits)
+      if (const auto& arrays =
+            tasks_[t].before.splits[static_cast<std::size_t>(which)])
+        for (const auto& [name, array] : arrays->all())
+          GRAPHMILL_TRYV(take_file(
+            array->path(),
+            folder / task_file(info_.tasks[t].name, file_stem(which), name)));
+  return ok();
+}
+
+result<void> grown_tasks::write_split(const fs::path& folder, std::size_t task,
+                                      split which) const {
+  const auto& about = info_.tasks[task];
+  const auto s = static_cast<std::size_t>(which);
+  const auto& rows = tasks_[task].rows[s];
+  const auto& before = tasks_[task].before.splits[s];
+  const auto* more = tasks_[task].more == nullptr ? nullptr
+                     : tasks_[task].more->splits[s]
+                       ? &*tasks_[task].more->splits[s]
+                       : nullptr;
+  std::vector<task_edge> edges;
+  std::vector<std::int64_t> ends;
+  std::vector<std::int64_t> ids;
+  std::vector<std::int32_t> types;
+  for (const auto& row : rows) {
+    const auto type = about.edge_types[static_cast<std::size_t>(row.edge.type)];
+    const auto& moved = moved_.at(type);
+    edges.push_back(row.edge);
+    ends.insert(ends.end(), {row.edge.source, row.edge.destination});
+    ids.push_back((row.newer
+                     ? moved.more
+                     : moved.before)[static_cast<std::size_t>(row.edge.given)]);
+    types.push_back(row.edge.type);
+  }
+  GRAPHMILL_TRYV(
+    write_task_array<std::int64_t>(folder, about, which, "edges", ends, {2}));
+  GRAPHMILL_TRYV(
+    write_task_array<std::int64_t>(folder, about, which, "ids", ids));
+  if (about.edge_types.size() > 1)
+    GRAPHMILL_TRYV(
+      write_task_array<std::int32_t>(folder, about, which, "types", types));
+  const auto copy =
+    [&](
+      std::string_view name,
+      std::optional<npy_array> task_split_arrays::*which_one) -> result<void> {
+    const auto of = [&](const task_split_arrays* arrays) -> const npy_array* {
+      return arrays != nullptr && arrays->*which_one ? &*(arrays->*which_one)
+                                                     : nullptr;
+    };
+    const auto* old = of(before ? &*before : nullptr);
+    const auto* fresh = of(more);
+    if (old == nullptr && fresh == nullptr)
+      return ok();
+    const row_bytes from{old, fresh};
+    std::vector<std::byte> bytes;
+    for (const auto& row : rows)
+      from.add(row.newer, row.from, bytes);
+    auto shape = from.any().row_shape();
+    shape.insert(shape.begin(), std::ssize(rows));
+    return write_npy_bytes(folder
+                             / task_file(about.name, file_stem(which), name),
+                           from.any().type(), shape, bytes);
+  };
+  GRAPHMILL_TRYV(copy("labels", &task_split_arrays::labels));
+  GRAPHMILL_TRYV(copy("times", &task_split_arrays::times));
+  GRAPHMILL_TRYV(copy("weights", &task_split_arrays::weights));
+  GRAPHMILL_TRYV(copy("negatives", &task_split_arrays::negatives));
+  if (!traits_of(about.kind).negatives)
+    return ok();
+  return which == split::train
+           ? write_exclusions(folder, info_, about, edges)
+           : write_known_links(folder, info_, about, which, edges);
+}
+
+result<void> grown_tasks::write(const fs::path& folder) const {
+  for (const auto& task : info_.tasks)
+    GRAPHMILL_TRYV(make_folders(folder / "tasks" / task.name));
+  if (stay_)
+    return take_files(folder);
+  for (std::size_t t = 0; t < tasks_.size(); ++t)
+    for (const auto which : all_splits)
+      if (!tasks_[t].rows[static_cast<std::size_t>(which)].empty())
+        GRAPHMILL_TRYV(write_split(folder, t, which));
+  return ok();
+}
+
+} // namespace graphmill
