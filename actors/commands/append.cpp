@@ -260,9 +260,9 @@ void add_append_command(command_line& cli) {
     ->type_name("[TYPE=]FILE");
   one_each(command->add_option(
              "--split", given->splits,
-             "The split in which new edges are rows of tasks: train, val, "
-             "test or none; default: test. A table with the split column of "
-             "the import says it itself"))
+             "Split of the new rows of tasks: train, val, test or none; "
+             "default: test. Refused if the table has the import's column "
+             "of splits, which then decides"))
     ->type_name("[TASK=]SPLIT");
   command->add_option("--parts", given->parts,
                       "Folder of the dataset in parts, which grows, too. "

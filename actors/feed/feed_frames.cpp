@@ -207,8 +207,10 @@ json edge_type_json(const dataset_info& info, const edge_type_info& type) {
           {"weighted", type.weighted}};
 }
 
-/// What decides which batches there are.
-json settings_json(const definition& def) {
+/// What decides which batches there are. States that consumers keep have it, so
+/// what was added later is there only where it is not the default.
+json settings_json(const feed_description& of) {
+  const auto& def = of.def;
   json out{{"seed", def.seed},
            {"fanouts", def.sampler.fanouts},
            {"edge_fanouts", def.sampler.edge_fanouts},
@@ -234,6 +236,12 @@ json settings_json(const definition& def) {
                         def.evaluate.negatives};
     out["exclude"] = static_cast<int>(def.train.exclude);
   }
+  if (!def.train.shuffle)
+    out["train_shuffle"] = false;
+  if (def.train.seed_order == seed_order::local && of.world > 1)
+    out["seed_order"] = {"local", of.parts, of.world};
+  if (def.evaluate.neighbours == neighbour_use::all)
+    out["neighbours"] = "all";
   return out;
 }
 
@@ -293,7 +301,7 @@ std::string opened_frame(const feed_description& of) {
                 {"batch_size", of.batch_size},
                 {"arena", of.arena_bytes},
                 {"row_types", std::move(row_types)},
-                {"settings", settings_json(of.def)}}}}
+                {"settings", settings_json(of)}}}}
     .dump();
 }
 

@@ -96,6 +96,8 @@ struct feed_description {
   std::int64_t seeds = 0; ///< Of a pass over all ranks.
   std::int64_t batch_size = 0;
   std::size_t arena_bytes = 0;
+  part_id parts = 1;
+  rank_id world = 1;
 };
 
 /// The answer to "open", which takes the descriptor of the arena along.

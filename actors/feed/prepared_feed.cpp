@@ -310,7 +310,7 @@ prepare_feed(const feed_request& request,
   if (request.cluster)
     share.parts.clear();
   share.ranks = {request.rank};
-  share.world = request.world;
+  share.world = out.world = request.world;
   GRAPHMILL_TRY(out.records, records_in(request.data, share.parts));
   // Opened again, so that seeds are read from the files that were recorded.
   GRAPHMILL_TRY(auto graph, reopen(request.data, seen));
@@ -358,7 +358,8 @@ std::string answer_of(const prepared_feed& prepared, std::size_t arena_bytes) {
   const auto& member = prepared.member;
   return opened_frame({member.graph->info(), member.def, *member.form,
                        prepared.hops, prepared.seeds, prepared.batch_size,
-                       arena_bytes});
+                       arena_bytes, member.graph->part_count(),
+                       prepared.world});
 }
 
 phase_request phase_of(const feed_request& request, const feed_pass& pass) {

@@ -22,6 +22,7 @@ struct prepared_feed {
   std::int64_t batch_size = 0;        ///< Over all ranks.
   std::int64_t steps = 0;             ///< Of a pass.
   int hops = 0;                       ///< Of its batches.
+  rank_id world = 1;
 };
 
 /// Opens the data of a request, and checks all that it asks for. On a cluster

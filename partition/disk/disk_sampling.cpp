@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <new>
+#include <utility>
 
 namespace graphmill {
 
@@ -181,7 +182,7 @@ result<void> sample_pieces(const shard& part, const neighbour_request& request,
     return ok();
   const auto pool = out.counts.pool();
   std::vector<neighbour_reply> pieces;
-  pieces.push_back(std::move(out));
+  pieces.push_back(std::exchange(out, neighbour_reply::in(pool)));
   auto most = request.most;
   for (auto at = asked_ahead; at < request.destinations.size();
        at += asked_ahead) {

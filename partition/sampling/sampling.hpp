@@ -212,9 +212,10 @@ struct neighbour_reply {
   static neighbour_reply in(const std::shared_ptr<buffer_pool>& pool);
 };
 
-/// One answer, from those to the pieces of a request, in their order. Its
-/// arrays are no larger than they need to be, and the memory of each piece is
-/// given back once it has been copied: `bytes_of` a bound counts on both.
+/// One answer, from those to the pieces of a request, in their order. Of
+/// several pieces, its arrays are no larger than they need to be, and the
+/// memory of each piece is given back once it has been copied: `bytes_of` a
+/// bound counts on both.
 neighbour_reply join(std::vector<neighbour_reply> pieces);
 
 /// Samples on one shard. Without replacement, the positions drawn from a list

@@ -7,6 +7,7 @@
 #include "pipelines/flow/negatives.hpp"
 #include "pipelines/kernels/attention/joint_attention.hpp"
 #include "pipelines/kernels/edge_relu.hpp"
+#include "pipelines/kernels/links/link_panels.hpp"
 #include "pipelines/kernels/model_layout.hpp"
 #include "pipelines/kernels/optimizer.hpp"
 #include "pipelines/model/passes/node_ranking.hpp"
@@ -162,10 +163,9 @@ private:
     }
     if (candidates == 0)
       return 0;
-    const auto threads =
-      def_.trainer.threads == 0 ? 16 : double(def_.trainer.threads);
-    return threads / sizeof(float)
-           * double(ranked_list_bytes(std::int64_t(rows), candidates));
+    const auto threads = def_.trainer.threads == 0 ? 16 : def_.trainer.threads;
+    return double(ranked_list_bytes(std::int64_t(rows), candidates, threads))
+           / sizeof(float);
   }
 
   std::int64_t count_of(node_type_id type) const {
@@ -213,10 +213,13 @@ private:
       sum.transient += 4 * training.rows * width + 16 * width * width;
       break;
     case decoder_kind::mlp: {
-      const auto inside = double(
+      const auto columns =
         layout_
           .parameters[static_cast<std::size_t>(layout_.decoder->hidden_bias)]
-          .shape.back());
+          .shape.back();
+      // Scores are summed in panels.
+      const auto inside = double(
+        layout_.classes > 1 ? columns : panels_of(columns) * panel_nodes);
       const auto at_once =
         std::min(of_slots(training, 1), 16.0 * 1024) * (width + 3 * inside);
       sum.kept += 4 * stack / width * inside + of_slots(training, 4);

@@ -32,6 +32,7 @@ void feed_claim::share_ended(const std::string& run, time_point now) {
   if (run != run_)
     return;
   begun_ = false;
+  waits_ = "run " + run_ + " makes no more batches here";
   next_ = now;
 }
 
@@ -117,7 +118,7 @@ feed_claim::task feed_claim::lose(const error& reason, time_point now) {
     lost_at_ = now;
   if (now - lost_at_ >= patience_)
     return give_up(fail(ec::unavailable,
-                        "{}; no other run has begun within {} s "
+                        "{}; no run has fed it for {} s since "
                         "(`recovery.wait`)",
                         reason.message, patience_.count()));
   waits_ = reason.message;

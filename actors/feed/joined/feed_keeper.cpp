@@ -117,7 +117,7 @@ private:
                           || answer.error().code == ec::timeout)) {
                     turn_ = (turn_ + 1) % config_.coordinators.size();
                     answer = fail(answer.error().code,
-                                  "waiting for the coordinator at {}: {}",
+                                  "asking the coordinator at {}: {}",
                                   fmt::join(config_.coordinators, ", "),
                                   answer.error().message);
                   }

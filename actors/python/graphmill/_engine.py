@@ -354,7 +354,7 @@ class Engine:
         told = self._fed and bool(what) != bool(self._waits)
         self._waits = what
         _log.log(logging.WARNING if told else logging.INFO, "%s",
-                 what or "the loader waits no more")
+                 what or "the loader has stopped waiting")
 
     def _ended(self) -> EngineError:
         """How the process has ended, and the last that it said."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import numbers
 from typing import Any, Callable
 
 import numpy as np
@@ -14,10 +16,24 @@ from .info import Info
 def array_of(given: Any, what: str) -> Array:
     """An array, a tensor or a list as an array."""
     try:
-        return np.asarray(given)
+        return _plain(np.asarray(given))
     except (TypeError, ValueError, RuntimeError, OverflowError) as cause:
-        raise DefinitionError(f"{what} are no array of ids: {cause}",
+        raise DefinitionError(f"{what} cannot be read as ids: {cause}",
                               "invalid_argument") from cause
+
+
+def _plain(found: Array) -> Array:
+    """Ids or a mask of Python objects, such as columns of pandas that may lack
+    values, as an array of numbers or of bool."""
+    if found.dtype != object or not found.size:
+        return found
+    if all(isinstance(one, (bool, np.bool_)) for one in found.flat):
+        return found.astype(bool)
+    if all(isinstance(one, numbers.Integral) and not isinstance(one, bool)
+           for one in found.flat):
+        with contextlib.suppress(OverflowError):  # Which others tell.
+            return found.astype(np.int64)
+    return found
 
 
 def count_of(info: Info, of: str) -> int | None:

@@ -10,11 +10,12 @@ _OF_LINKS = "rows", "negatives", "edge_types"
 
 # Settings of an engine that several arguments make up, in the order of their values.
 _PARTS = {"time": ("time", "latest", "window", "disjoint", "evaluate.visible"),
+          "seed_order": ("seed_order", "parts", "world_size"),
           "walks": ("walks", "walk_length", "restart"),
           "negatives": ("negatives.kind", "negatives.count", "negatives.corrupt",
                         "negatives.weight", "evaluate.negatives")}
 _CALLED = {"subgraph": "subgraph_type", "edge_fanouts": "fanouts by edge type",
-           "precision": "fetch.precision"}
+           "precision": "fetch.precision", "neighbours": "evaluate.neighbours"}
 # Engines count these words (messages/definition/definition_words.hpp).
 _WORDS = {"method": ("uniform", "weighted", "labor", "pinsage", "hgt", "saint"),
           "time": ("none", "ignore", "strict", "inclusive"),
@@ -35,6 +36,8 @@ def differences(then: str, now: str) -> list[str]:
         before, here = _named(json.loads(then)), _named(json.loads(now))
     except (ValueError, TypeError, AttributeError):
         return [f"its definition is {then}, and that of this loader is {now}"]
+    if before == here:
+        return []
     out = []
     for name in [*before, *(name for name in here if name not in before)]:
         old, new = before.get(name, _NONE), here.get(name, _NONE)
@@ -61,6 +64,12 @@ def _named(identity: list[Any]) -> dict[str, Any]:
         else:
             out[_CALLED.get(name, name)] = value
     out.update(zip(_OWN[1:], own))
+    trains = out.get("split") == "train"
+    shuffles = out.get("shuffle")
+    out["shuffle"] = (out.pop("train_shuffle", True)
+                      and (trains if shuffles is None else shuffles))
+    if trains:
+        out.pop("evaluate.negatives", None)
     out.update(zip((f"{name} of a LinkLoader" for name in _OF_LINKS),
                    identity[len(_OWN):]))
     return out

@@ -52,6 +52,8 @@ _SENTENCES = (
     (r"so that \S+ would see no neighbour; sample some, or use `kind: mlp`",
      "which takes no neighbours: give numbers above 0, -1 for all neighbours, or None "
      "for [10, 10]; for seeds alone, give overrides=[\"model.kind=mlp\"]"),
+    (r"predict the edges of a split \(--split\), which have times",
+     "give `split` in place of `pairs`"),
     (r"(`fanouts`.*)\ball or 0", r"\1-1 or 0"), (r"(`fanouts` has) `all`", r"\1 -1"),
     (r" seeds, or all\b", " seeds"))
 

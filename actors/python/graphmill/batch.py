@@ -111,11 +111,15 @@ class Layout:
             for name, types in self.slots.items()
             for of, (place, element) in types.items()}
 
-    def store_of(self, name: str, of: TypeName) -> TypeName:
+    def stores_of(self, name: str, of: TypeName) -> tuple[TypeName, ...]:
         """Where PyG has an array: of triplets, at the node types of their ends."""
-        if len(self.row_types) != 1 or name not in _OF_TRIPLETS:
-            return of
-        return of[0] if name.startswith("src") else of[2]
+        if len(self.row_types) != 1:
+            return (of,)
+        if name == "seed_time":
+            return of[0], of[2]
+        if name not in _OF_TRIPLETS:
+            return (of,)
+        return (of[0] if name.startswith("src") else of[2],)
 
 
 def _torch() -> Any:
@@ -145,9 +149,11 @@ class Batch:
     which are the first rows; ``input_id`` [batch_size] their positions among the
     seeds of the split; ``n_id`` [nodes] ids in the dataset; ``e_id``,
     ``edge_weight``, ``edge_type`` [edges]; ``edge_attr`` [edges, width] their
-    features; ``edge_age`` [edges] how long before the time of its seed an edge was;
+    features; ``edge_age`` [edges] how long before the time of its seed an edge was,
+    in seconds (or steps);
     ``degree`` [nodes]; with ``disjoint``, ``batch`` [nodes] the row of the seed in
-    whose tree a node is, and ``seed_time`` [batch_size]; with ``form="csr"``, ``indptr`` and ``indices`` in place of ``edge_index``.
+    whose tree a node is, and ``seed_time`` [batch_size] int64, microseconds since
+    1970 (or steps); with ``form="csr"``, ``indptr`` and ``indices`` in place of ``edge_index``.
 
     Of other graphs there are ``x_dict``, ``edge_index_dict`` and so on, and
     ``batch["paper"].x``; ``y`` and ``batch_size`` are those of the target type.
@@ -290,7 +296,7 @@ class Batch:
 
     def __contains__(self, name: object) -> bool:
         """Whether there is such an attribute, or a type of that name."""
-        return (name in self._layout.slots or name in self._layout.node_types
+        return (name == "batch_size" or name in self._layout.slots or name in self._layout.node_types
                 or name in self._layout.edge_types)
 
     def __getitem__(self, of: Any) -> Any:
@@ -410,8 +416,10 @@ class Batch:
         lay = self._layout
         out = data.HeteroData() if lay.typed else data.Data()
         for name, of in self._all():
-            store = out[lay.store_of(name, of)] if lay.typed else out
-            setattr(store, name, batch._array(name, of))
+            stores = ([out[one] for one in lay.stores_of(name, of)] if lay.typed
+                      else [out])
+            for store in stores:
+                setattr(store, name, batch._array(name, of))
         if lay.typed:
             for of in lay.slots["input_id"]:
                 out[of].batch_size = self._rows(of)
@@ -452,9 +460,9 @@ class TypeView:
 
     def __getattr__(self, name: str) -> Any:
         lay, of = self._batch._layout, self._of
-        if name in _OF_TRIPLETS and name in lay.slots:
+        if (name in _OF_TRIPLETS or name == "seed_time") and name in lay.slots:
             for row_type in lay.row_types:  # PyG has them at node types.
-                if lay.store_of(name, row_type) == of:
+                if of in lay.stores_of(name, row_type):
                     of = row_type
         if name.startswith("_") or of not in lay.slots.get(name, {}):
             raise AttributeError(f"{self._of!r} has no {name} in this batch"

@@ -71,7 +71,8 @@ class LinkLoader(Loader):
         -1, in validations and tests: all nodes are known to be linked. Joint ones
         are [count], for all edges. ``src_neg_index``, if sources are replaced.
     ``edge_label_time`` [pairs]; with triplets, ``seed_time`` [edges]
-        Times of the edges, with ``disjoint`` and ``edge_ages``.
+        Times of the edges, with ``disjoint`` and ``edge_ages``: int64, microseconds
+        since 1970, or steps.
     ``input_id`` [edges], ``edge_label_weight``
         Positions in the split, or in ``pairs``, where they count on from one edge
         type's array to the next; weights, if the task has some.
@@ -132,6 +133,7 @@ class LinkLoader(Loader):
         super().__init__(source, fanouts, split=split,
                          overrides=[*given_texts, *texts("overrides", overrides)],
                          **options)
+        self._ranks_none = trains or pairs is not None or wanted.count == 0
         self._lacks_task = task is None and options.get("definition") is None
         self._request.update(rows=_MODES[wanted.mode],
                              negatives=wanted.count != 0)
@@ -139,10 +141,19 @@ class LinkLoader(Loader):
             self._seeds, types = _triples_of(pairs)
             self._request.update(pairs=True, edge_types=types)
 
+    def _check_request(self) -> None:
+        super()._check_request()
+        self._check_edge_types()
+        self._choose_task()
+        overrides = self._request["overrides"]
+        named = [one[5:] for one in overrides if one.startswith("task=")]
+        task = self.info.tasks.get(named[-1]) if named else None
+        if self._ranks_none and task is not None and task.kind == "link":
+            # It is not used, and all nodes of a small graph might be refused.
+            overrides.insert(0, "evaluate.negatives=1")
+            self._ranks_none = False
+
     def _started(self) -> Engine:
-        if self._engine is None and not self._closed:
-            self._check_edge_types()
-            self._choose_task()
         engine = super()._started()
         if not self._layout.row_types:
             raise DefinitionError("the definition names no task: give `task`",
@@ -228,7 +239,7 @@ def _triples_of(pairs: Any) -> tuple[Array, list[str]]:
                 f"have the shape {ends.shape} and the type {ends.dtype}",
                 "invalid_argument")
         if ends.dtype == bool:
-            raise DefinitionError("pairs are node ids, and a mask names no pair: "
+            raise DefinitionError("pairs are node ids, not a mask: "
                                   "give edge_index[:, mask]", "invalid_argument")
         source, destination = whole_ids(ends, "pairs")
         parts.append(np.stack(

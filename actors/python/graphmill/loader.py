@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import hashlib
 import json
@@ -163,8 +164,8 @@ class Graph:
         return Loader(self, fanouts, **options)
 
     def sample(self, seeds: Any, fanouts: Fanouts, **options: Any) -> Any:
-        """One batch of the given nodes, in their order: for inference. Takes the
-        options of a `Loader`. Starts an engine, which takes some 10 ms; a `Loader`
+        """One batch of the given nodes, in their order: for inference. Takes
+        ``seeds`` and the options as a `Loader` does. Starts an engine, which takes some 10 ms; a `Loader`
         with ``seeds`` does so once.
 
         >>> batch = graphmill.open("data/small").sample([7, 3], [-1, -1],
@@ -176,12 +177,13 @@ class Graph:
             raise DefinitionError(
                 "sample() makes one batch of all `seeds`: leave batch_size out, or "
                 "use a Loader", "invalid_argument")
-        ids = ids_of(seeds, "seeds", lambda: count_of(self.info,
-                                                      self.info.target))
+        kind, given = _with_type(seeds)
+        of = self.info.target if kind is None else kind
+        ids = ids_of(given, "seeds", lambda: count_of(self.info, of))
         options = {"split": "test", "shuffle": False, "rank": 0, "world_size": 1,
                    **options}
-        with Loader(self, fanouts, seeds=ids, batch_size=max(len(ids), 1),
-                    **options) as loader:
+        with Loader(self, fanouts, seeds=ids if kind is None else (kind, ids),
+                    batch_size=max(len(ids), 1), **options) as loader:
             for batch in loader:
                 return batch
         raise DefinitionError("seeds is empty, so there is nothing to sample",
@@ -216,6 +218,17 @@ def _bytes_of(what: str, value: int | str | None) -> int:
             return int(float(number) * factor)
     raise DefinitionError(f"{what} is {value!r}: give bytes, or a text such as "
                           "\"512 MiB\"", "invalid_argument")
+
+
+def _with_type(seeds: Any) -> tuple[str | None, Any]:
+    """Their type, if it is given, and ids or a mask."""
+    if not (isinstance(seeds, tuple) and len(seeds) == 2
+            and isinstance(seeds[0], str)):
+        return None, seeds
+    if seeds[1] is None:
+        raise DefinitionError("seeds has a type and no ids: give ids or a mask with "
+                              "it", "invalid_argument")
+    return seeds[0], seeds[1]
 
 
 def _rank_of(name: str, value: int | None, variable: str, otherwise: int) -> int:
@@ -280,7 +293,7 @@ class Loader:
         * DataError: the dataset cannot be read, or a file differs from its digest.
         * CreditError: more batches are kept than ``hold``.
         * StateError: the state is of another dataset or of other settings; or
-          another thread waits for a batch of this loader.
+          this loader is in use, by another thread or by its own transform.
         * EngineError: the process that makes batches has ended.
         * Timeout: no batch has come within ``timeout`` seconds.
         * ForkError: a forked child uses the loader of its parent.
@@ -288,6 +301,10 @@ class Loader:
           was cancelled.
         * Unavailable: the program ``graphmill-feed`` is missing, or the cluster
           lacks daemons.
+
+        An iterator that has failed raises the same error again. To go on with the
+        batch that failed, call ``loader.load_state_dict(loader.state_dict())`` and
+        begin another ``for``.
 
     source
         The folder of a dataset, whole or in parts, the address of a cluster, or a
@@ -346,8 +363,9 @@ class Loader:
         otherwise a graph with several has arrays by type.
     edge_ids, edge_weights, edge_attr, degrees, edge_ages
         Add ``e_id``, ``edge_weight``, ``edge_attr``, ``degree`` and ``edge_age`` to
-        batches. ``edge_age``: how many seconds (or steps) before the time of its seed
-        an edge was; with ``disjoint``, there is ``seed_time``, too.
+        batches. ``edge_age``: seconds (or steps) from an edge to its seed, as
+        ``window``; with ``disjoint``, there is ``seed_time``, too, in microseconds
+        since 1970, or steps.
         ``e_id`` counts edges of the dataset, sorted by destination: it is no
         position in the ``edge_index`` that was imported.
     prefetch, hold
@@ -393,6 +411,7 @@ class Loader:
         self._info: Info | None = None
         self._closed = False
         self._in_use = threading.Lock()
+        self._start = threading.Lock()
         refuse_unknown(of_open, _OF_OPEN, type(self))
         if isinstance(source, Graph):
             opening = dataclasses.replace(source._opening, **of_open)
@@ -408,6 +427,8 @@ class Loader:
             "storage": (opening.storage, ("auto", "memory", "disk"))})
         if wrong:
             raise DefinitionError("; ".join(wrong), "invalid_argument")
+        if as_ == "numpy" and device is not None:
+            wrong.append("device needs as_=\"torch\", \"pyg\" or \"dgl\"")
         if as_ in ("pyg", "dgl") and form != "coo":
             wrong.append(f"as_=\"{as_}\" needs form=\"coo\"")
         timeout = seconds("timeout", timeout)
@@ -450,13 +471,7 @@ class Loader:
                           or as_ in ("pyg", "dgl"))
         registers = device is not None and is_cuda(device)
         self._timeout, self._drop_last = timeout, drop_last
-        self._seed_type: str | None = None
-        if isinstance(seeds, tuple) and len(seeds) == 2 and isinstance(seeds[0], str):
-            self._seed_type, seeds = seeds
-            if seeds is None:
-                raise DefinitionError(
-                    "seeds has a type and no ids: give ids or a mask with it",
-                    "invalid_argument")
+        self._seed_type, seeds = _with_type(seeds)
         self._seeds = (None if seeds is None else
                        ids_of(seeds, "seeds", self._count_of_seeds))
         self._shuffle = shuffle
@@ -505,20 +520,30 @@ class Loader:
     def _started(self) -> Engine:
         if self._closed:
             raise Cancelled("the loader is closed", "cancelled")
-        if self._engine is None:
-            expect_listener(self._opening.cluster)
-            self._request["data"] = self._opening.folder()
-            self._check_seed_type()
-            self._check_fanouts()
-            device = _device.Cuda(self._device) if self._request["registers"] else None
-            self._engine = Engine(self._request, self._seeds, self._timeout,
-                                  self._most_returned)
-            self._layout = Layout(self._engine.description, self._split,
-                                  self._rank, self._world)
-            if device is not None:
-                self._copies = Copies(device, self._engine.memory())
-                weakref.finalize(self, self._copies.close).atexit = False
-        return self._engine
+        if self._engine is not None:
+            return self._engine
+        with self._start:  # The first use may be that of several threads.
+            return self._engine or self._new_engine()
+
+    def _new_engine(self) -> Engine:
+        expect_listener(self._opening.cluster)
+        self._request["data"] = self._opening.folder()
+        self._check_request()
+        device = _device.Cuda(self._device) if self._request["registers"] else None
+        engine = Engine(self._request, self._seeds, self._timeout,
+                        self._most_returned)
+        self._layout = Layout(engine.description, self._split, self._rank,
+                              self._world)
+        if device is not None:
+            self._copies = Copies(device, engine.memory())
+            weakref.finalize(self, self._copies.close).atexit = False
+        self._engine = engine  # Last: other threads use what is above.
+        return engine
+
+    def _check_request(self) -> None:
+        """What needs the dataset, but no engine."""
+        self._check_seed_type()
+        self._check_fanouts()
 
     def _check_seed_type(self) -> None:
         target = None if self._seed_type is None else self.info.target
@@ -632,13 +657,13 @@ class Loader:
 
     def _used(self, work: Callable[[], Any]) -> Any:
         """What ``work`` returns. Another thread that asks meanwhile is refused:
-        it would take what this one waits for."""
+        it would take what this one waits for. So is a transform."""
         if not self._in_use.acquire(blocking=False):
             if self._engine is not None:
                 self._engine.check()  # In a forked child nobody lets go of it.
-            raise StateError("another thread waits for a batch of this loader: one "
-                             "thread at a time may, so give each a loader of its "
-                             "own", "invalid_argument")
+            raise StateError("this loader is in use, by another thread or by its "
+                             "own transform: give each thread a loader of its own, "
+                             "and use the loader in the loop", "invalid_argument")
         try:
             return work()
         finally:
@@ -647,27 +672,37 @@ class Loader:
     def _begun(self) -> Iterator[Any]:
         engine, steps = self._started(), len(self)
         self._pass += 1
-        self._return_all()
+        self._return_all(engine)
         epoch, step = self._place = self._next
         self._next = epoch + 1, 0
         engine.begin(self._pass, epoch, step, steps)
         batches = (self._batches(engine, self._pass, steps - step)
                    if self._copies is None else
                    self._copied(engine, self._pass, steps - step, self._copies))
-        return self._run(batches, self._pass, epoch, step, steps)
+        return self._run(engine, batches, self._pass, epoch, step, steps)
 
-    def _run(self, batches: Iterator[Batch], number: int, epoch: int, step: int,
-             steps: int) -> Iterator[Any]:
+    def _run(self, engine: Engine, batches: Iterator[Batch], number: int,
+             epoch: int, step: int, steps: int) -> Iterator[Any]:
         while step < steps:
             if number != self._pass:
                 raise Cancelled("a newer iterator of this loader has begun: one "
                                 "loader has one at a time", "cancelled")
             batch = next(batches)
+            before = self._place
             step += 1
             self._place = (epoch, step) if step < steps else (epoch + 1, 0)
-            yield self._finish(batch) if self._finishes else batch
+            if not self._finishes:
+                yield batch
+            else:
+                try:
+                    made = self._finish(batch)
+                except BaseException:
+                    self._place = before  # It was not handed out.
+                    raise
+                yield made
+                del made
             del batch
-        self._return_all()
+        self._return_all(engine)
 
     def _batches(self, engine: Engine, number: int, steps: int) -> Iterator[Batch]:
         for _ in range(steps):
@@ -707,9 +742,8 @@ class Loader:
                batch.as_dgl() if self._as == "dgl" else batch)
         return out if self._transform is None else self._transform(out)
 
-    def _return_all(self) -> None:
+    def _return_all(self, engine: Engine) -> None:
         """Asks for more in the place of what was handed out."""
-        engine = self._started()
         if self._copies is not None:
             self._copies.settle(self._hold)
         engine.check_hold(self._hold)
@@ -781,12 +815,33 @@ class _Pass:
                  used: Callable[[Callable[[], Any]], Any]) -> None:
         self._used = used
         self._batches: Iterator[Any] = used(begin)
+        self._failure: BaseException | None = None
 
     def __iter__(self) -> "_Pass":
         return self
 
     def __next__(self) -> Any:
-        return self._used(self._batches.__next__)
+        return self._used(self._step)
+
+    def _step(self) -> Any:
+        if self._failure is not None:
+            raise _like(self._failure)
+        try:
+            return next(self._batches)
+        except StopIteration:
+            raise
+        except BaseException as failure:
+            # Otherwise the generator, which has ended, would end the epoch.
+            self._failure = _like(failure)
+            raise
+
+
+def _like(failure: BaseException) -> BaseException:
+    """The same error without a traceback, whose frames would keep batches."""
+    try:
+        return copy.copy(failure)
+    except Exception:  # Not every error of a transform can be copied.
+        return Error(f"{type(failure).__name__}: {failure}")
 
 
 def _fanouts(fanouts: Fanouts | None) -> Any:

@@ -75,15 +75,27 @@ public:
           return list.weights.empty() ? nullptr : list.weights.data();
         },
         1, out_.values);
-    if (form_.ages && timed)
+    if (form_.ages && timed) {
+      count_in_seconds(lists);
       add_by_edge<float>(
         lists, lists.front().ages,
         [](const edge_list& list) {
           return list.ages.empty() ? nullptr : list.ages.data();
         },
         0, out_.values);
+    }
     if (!features.empty() && width > 0)
       add_features(lists, features, width);
+  }
+
+  /// Ages in the unit of the window, which is not that of the dataset.
+  void count_in_seconds(std::span<edge_list> lists) const {
+    if (info_.ticks_per_second == 1)
+      return;
+    const auto ticks = static_cast<float>(info_.ticks_per_second);
+    for (auto& list : lists)
+      for (auto& age : list.ages)
+        age /= ticks;
   }
 
   void add_types(std::span<const edge_list> lists) {

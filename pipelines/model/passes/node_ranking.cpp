@@ -215,11 +215,14 @@ std::size_t ranked_together(std::span<const std::size_t> known) {
   return count;
 }
 
-std::uint64_t ranked_list_bytes(std::int64_t rows, std::int64_t candidates) {
+std::uint64_t ranked_list_bytes(std::int64_t rows, std::int64_t candidates,
+                                std::int64_t threads) {
   const auto of_row = std::uint64_t(candidates) + 1;
   const auto together =
     std::uint64_t(std::clamp<std::int64_t>(rows, 0, block_rows));
-  return sizeof(left_out)
+  const auto at_once =
+    std::uint64_t(std::min(threads, (rows + block_rows - 1) / block_rows));
+  return at_once * sizeof(left_out)
          * std::min(together * of_row,
                     std::max<std::uint64_t>(most_left_out, of_row));
 }

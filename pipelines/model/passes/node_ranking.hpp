@@ -37,8 +37,9 @@ link_ranks rank_among_all(const node_ranking& task);
 /// @param known Known links at the ranked end of each row; not empty.
 std::size_t ranked_together(std::span<const std::size_t> known);
 
-/// Bytes of these lists in a thread, at the most. A hub has millions of known
-/// links. @param rows That are ranked. @param candidates Of a row.
-std::uint64_t ranked_list_bytes(std::int64_t rows, std::int64_t candidates);
+/// Bytes of these lists in all threads, at the most. A hub has millions of
+/// known links. @param rows That are ranked. @param candidates Of a row.
+std::uint64_t ranked_list_bytes(std::int64_t rows, std::int64_t candidates,
+                                std::int64_t threads);
 
 } // namespace graphmill

@@ -88,16 +88,23 @@ void perceptron_scorer::activate(const pair& one, float* z) const {
 
 void perceptron_scorer::forward(matrix out) {
   list_pairs();
-  as_sources_ = {set_.nodes.rows, inside(), set_.pool};
-  as_destinations_ = {set_.nodes.rows, inside(), set_.pool};
-  multiply(*set_.team, set_.nodes, weight_of(0), as_sources_.view());
-  multiply(*set_.team, set_.nodes, weight_of(1), as_destinations_.view());
   if (set_.row_features.data != nullptr) {
     as_edges_ = {set_.row_features.rows, inside(), set_.pool};
     multiply(*set_.team, set_.row_features, set_.values.edge_weight,
              as_edges_.view());
   }
   std::fill(out.data, out.data + out.size(), no_score);
+  if (set_.classes == 1)
+    score_alike(out);
+  else
+    score_classes(out);
+}
+
+void perceptron_scorer::score_classes(matrix out) {
+  as_sources_ = {set_.nodes.rows, inside(), set_.pool};
+  as_destinations_ = {set_.nodes.rows, inside(), set_.pool};
+  multiply(*set_.team, set_.nodes, weight_of(0), as_sources_.view());
+  multiply(*set_.team, set_.nodes, weight_of(1), as_destinations_.view());
   set_.team->for_pieces(
     std::ssize(pairs_), chunk_rows,
     [&](std::int64_t, std::int64_t begin, std::int64_t end) {
@@ -114,10 +121,27 @@ void perceptron_scorer::forward(matrix out) {
     });
 }
 
+/// Scores are compared, so equal pairs must have equal ones, wherever they are:
+/// a library's product breaks such ties by place.
+void perceptron_scorer::score_alike(matrix out) {
+  make_all_panels();
+  set_.team->for_pieces(
+    std::ssize(pairs_), chunk_rows,
+    [&](std::int64_t, std::int64_t begin, std::int64_t end) {
+      const auto pairs = std::span{pairs_}.subspan(
+        static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin));
+      std::vector<float> scores(pairs.size());
+      score_pairs(pairs, scores.data());
+      for (std::size_t p = 0; p < pairs.size(); ++p)
+        out.row(pairs[p].row)[pairs[p].slot] = scores[p];
+    });
+}
+
 void perceptron_scorer::begin_ranking(const link_rows::full_list& list) {
   ranked_ = &list;
-  if (!mixing_.empty())
-    return;
+}
+
+void perceptron_scorer::make_all_panels() {
   const auto padded = panels_of(inside()) * panel_nodes;
   owned_matrix output{1, padded, set_.pool};
   std::fill(output.data(), output.data() + padded, 0.0f);
@@ -152,7 +176,7 @@ owned_matrix perceptron_scorer::panels_of_part(int part) const {
   return out;
 }
 
-/// As `forward` does, but with sums that do not depend on a pair's place.
+/// With sums that do not depend on a pair's place.
 void perceptron_scorer::score_pairs(std::span<const pair> pairs,
                                     float* out) const {
   const auto width = set_.nodes.columns;

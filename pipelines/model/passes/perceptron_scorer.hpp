@@ -42,6 +42,9 @@ private:
   void hide(std::int64_t begin, std::int64_t end, matrix products,
             matrix hidden) const;
   void activate(const pair& one, float* z) const;
+  void score_classes(matrix out);
+  void score_alike(matrix out);
+  void make_all_panels();
   owned_matrix panels_of_part(int part) const;
   void score_pairs(std::span<const pair> pairs, float* out) const;
   void pair_gradients(const_matrix gradient, std::int64_t begin,
@@ -50,11 +53,11 @@ private:
 
   setting set_;
   std::vector<pair> pairs_;
-  owned_matrix as_sources_; ///< [nodes, inside]
+  owned_matrix as_sources_; ///< [nodes, inside], or for panels filled up.
   owned_matrix as_destinations_;
   owned_matrix as_edges_; ///< [rows, inside] Of features of edges, or empty.
   const link_rows::full_list* ranked_ = nullptr; ///< The present list.
-  owned_matrix mixing_; ///< For ranks: panels of the columns of C,
+  owned_matrix mixing_; ///< Of one class: panels of the columns of C,
   owned_matrix output_; ///< and of O, filled up with zeros.
 };
 

@@ -88,7 +88,7 @@ CATCH_TEST_CASE("a claim waits as long as its patience after the last batch",
               == task::end);
   CATCH_CHECK(f.claim.failure().code == ec::unavailable);
   CATCH_CHECK(f.claim.failure().message
-              == "no d1; no other run has begun within 10 s (`recovery.wait`)");
+              == "no d1; no run has fed it for 10 s since (`recovery.wait`)");
   CATCH_CHECK(f.wait(1h) == task::none);
 }
 
@@ -218,7 +218,7 @@ CATCH_TEST_CASE("a claim whose share can make no batches waits for the "
   CATCH_CHECK(f.wait(1s) == task::ask);
   CATCH_CHECK(f.claim.asked(away, f.now) == task::end);
   CATCH_CHECK(f.claim.failure().message
-              == "nobody answers; no other run has begun within 10 s "
+              == "nobody answers; no run has fed it for 10 s since "
                  "(`recovery.wait`)");
 }
 

@@ -283,7 +283,7 @@ CATCH_TEST_CASE("impossible batches are refused", "[partition][sampling]") {
 
 CATCH_TEST_CASE("batches with little in them", "[partition][sampling]") {
   const auto cut_up = cut(cycle(6), 2, {{0, 1, 0, 1, 0, 1}});
-  const auto none = sample_plain(cut_up, scheme_of(cycle(6), {2, 2}), 7, {});
+  const auto none = sample_plain(cut_up, scheme_of(cycle(6), {2, 2}), 7, ids{});
   CATCH_CHECK(none.nodes[0].empty());
   CATCH_CHECK(none.found[0] == std::vector<std::int64_t>{0, 0, 0});
   CATCH_CHECK(none.edge_types[0].indptr == std::vector<std::int64_t>{0});

@@ -854,9 +854,10 @@ CATCH_TEST_CASE("rows of hubs are ranked a few at a time", "[links][ranking]") {
   for (const std::size_t known : {1U, 50U, 20'000U, 700'000U, 10'000'000U})
     for (const std::size_t rows : {1U, 7U, 128U})
       CATCH_CHECK(8 * together(rows, known) * (known + 1) <= ranked_list_bytes(
-                    std::int64_t(rows), std::int64_t(known)));
-  CATCH_CHECK(ranked_list_bytes(1000, millions) == 8 * (millions + 1));
-  CATCH_CHECK(ranked_list_bytes(1000, 10) == 8 * 128 * 11);
+                    std::int64_t(rows), std::int64_t(known), 3));
+  CATCH_CHECK(ranked_list_bytes(1000, millions, 1) == 8 * (millions + 1));
+  CATCH_CHECK(ranked_list_bytes(1000, 10, 3) == 3 * 8 * 128 * 11);
+  CATCH_CHECK(ranked_list_bytes(130, 10, 64) == 2 * 8 * 128 * 11);
 }
 
 CATCH_TEST_CASE("all nodes with the output of the true one tie with it",

@@ -17,7 +17,7 @@ sys.path.insert(
 import exports
 import runs
 from clusters import free_port
-from imports import save
+from imports import rows_of, save
 from runs import PATIENCE_SECONDS
 from support import ROOT, np, program
 
@@ -367,8 +367,7 @@ class Recipes(runs.Workplace):
     def tomorrow(self, title):
         printed = self.follow(title)
         self.assertIn("wrote the classes of 50 nodes", printed)
-        with (self.top / "new-people-jobs.csv").open() as table:
-            rows = list(csv.DictReader(table))
+        rows = rows_of(self.top / "new-people-jobs.csv")
         self.assertEqual([row["name"] for row in rows],
                          [f"q{i}" for i in range(50)])
         self.assertLessEqual({row["class_name"] for row in rows},
@@ -403,8 +402,7 @@ class Recipes(runs.Workplace):
         self.assertEqual(summary["metric"], "average_precision:fraud")
         self.assertRegex(summary["threshold"], r"^0\.\d+:fraud$")
         self.assertGreater(summary["test"]["average_precision:fraud"], 0.5)
-        with (self.top / "scores.csv").open() as table:
-            rows = list(csv.DictReader(table))
+        rows = rows_of(self.top / "scores.csv")
         self.assertEqual([row["name"] for row in rows], tomorrow)
         self.assertEqual({row["class_name"] for row in rows}, {"fraud", "ok"})
 
@@ -447,14 +445,19 @@ class Recipes(runs.Workplace):
         printed = self.follow(title)
         self.assertIn("test accuracy", printed)
         self.assertIn("test average_precision:fraud", printed)
-        with (self.top / "wires-scores.csv").open() as table:
-            self.assertEqual(len(list(csv.DictReader(table))), 120)
-        with (self.top / "new-scores.csv").open() as table:
-            rows = list(csv.DictReader(table))
+        self.assertEqual(len(rows_of(self.top / "wires-scores.csv")), 120)
+        rows = rows_of(self.top / "new-scores.csv")
         self.assertEqual([row["source"] for row in rows],
                          [f"b{i}" for i in range(1, 31)])
         self.assertLessEqual({row["class_name"] for row in rows},
                              {"fraud", "fine"})
+        odds = sorted((float(row["probability_1"]) for row in rows),
+                      reverse=True)
+        worst = (self.top / "new-worst.csv").read_text().splitlines()
+        self.assertEqual([float(line.split(",")[5]) for line in worst],
+                         odds[:20])
+        # The number of the class is that of its column.
+        self.assertIn("      1 fraud ", printed)
         with (self.top / "all-scores.csv").open() as table:
             grown = list(csv.DictReader(table))
         self.assertEqual(len(grown), 150)
@@ -501,8 +504,7 @@ class Recipes(runs.Workplace):
         self.follow(title)
         told = json.loads((self.top / "payments-test.json").read_text())
         self.assertIn("average_precision", json.dumps(told))
-        with (self.top / "suspects.csv").open() as table:
-            rows = list(csv.DictReader(table))
+        rows = rows_of(self.top / "suspects.csv")
         self.assertEqual([row["name"] for row in rows],
                          [f"t{i}" for i in range(600, 800)])
         worst = (self.top / "worst.csv").read_text().splitlines()

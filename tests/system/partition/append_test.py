@@ -242,6 +242,7 @@ class Append(runs.Workplace):
         run = {"task": "fraud", "sampler": {"fanouts": [4, 4], "time": "strict",
                                             "disjoint": True},
                "model": {"kind": "hetero_sage", "hidden": 8},
+               "decoder": {"kind": "bilinear"},
                "train": {"batch_size": 32, "epochs": 1}}
         yesterday = self.train(run, data)
         before = {which: self.rows_of(data, which, "edges")

@@ -182,7 +182,7 @@ class OneType(Conversion):
         self.refused(data, "time", rename={"kind": "y"}, import_flags=flags)
         self.refused(data, "--rename what", rename={"what": "y"})
         self.refused(Store(data, train_mask=np.zeros(40, bool)),
-                     "nothing to train on", "import_flags",
+                     "nothing to train on", "--split 0.8,0.1,0.1",
                      rename={"kind": "y"}, ignore=["time"])
         got = self.written(data, rename={"kind": "y"},
                            import_flags=[*flags, "--by", "time"])

@@ -331,14 +331,14 @@ class Feeds(clusters.ClusterWorkplace):
         with self.assertLogs("graphmill", "WARNING") as told:
             cluster.daemons[0].kill()
             until(told, 1)
-            self.assertIn(f"waiting for the coordinator at {listen}: ",
+            self.assertIn(f"asking the coordinator at {listen}: ",
                           told.output[0])
             found.update(digests(loader, 1))  # Longer than batches made ahead.
             cluster.daemons[0] = clusters.Daemon(
                 cluster.folder, "d0", self.parts, "none", "--slots", "0",
                 listen=listen)
             until(told, 2)
-        self.assertIn("waits no more", told.output[1])
+        self.assertIn("has stopped waiting", told.output[1])
         found.update(digests(loader, 1))
         self.assertEqual(found, self.expected(loader.epoch))
 
@@ -351,11 +351,11 @@ class Feeds(clusters.ClusterWorkplace):
         with self.assertLogs("graphmill", "WARNING") as told, \
                 self.assertRaisesRegex(
                     graphmill.Unavailable,
-                    f"waiting for the coordinator at {lost}: .*recovery.wait"):
+                    f"asking the coordinator at {lost}: .*recovery.wait"):
             for _ in range(10_000):
                 self.after_some_steps(loader, cluster.daemons[0].kill)
         self.assertEqual(len(told.output), 1)
-        self.assertIn(f"waiting for the coordinator at {lost}: ",
+        self.assertIn(f"asking the coordinator at {lost}: ",
                       told.output[0])
 
     def test_the_consumer_dies(self):

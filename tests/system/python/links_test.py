@@ -176,7 +176,7 @@ class Links(runs.Workplace):
         data, at = payments(self.top / "payments", np.random.default_rng(SEED))
         options = {"time": "strict", "disjoint": True, "edge_ids": True,
                    "edge_ages": True, "fanouts": [-1, 3], "negatives": 2}
-        small = ["evaluate.negatives=2"]  # As many as there are nodes otherwise.
+        small = ["evaluate.negatives=2"]  # Of tests. As many as there are nodes otherwise.
         with self.assertRaisesRegex(graphmill.DefinitionError, "have times: say"):
             len(self.loader(data))
         for split in "train", "test":
@@ -217,9 +217,15 @@ class Links(runs.Workplace):
                             disjoint=True, edge_ages=True, overrides=small))
         self.assertEqual(np.sort(now.e_id).tolist(), np.sort(then.e_id).tolist())
         self.assertGreater(len(now.e_id), 0)
+        # What tests rank is nothing to those that make no negatives for them.
+        for wanted in ({}, {"pairs": np.array([[3], [4]])},
+                       {"split": "test", "negatives": 0}):
+            self.assertGreater(len(self.loader(data, time="strict", disjoint=True,
+                                               **wanted)), 0)
         # From there no window reaches back to one.
         with self.assertRaisesRegex(graphmill.DefinitionError,
-                                    "would see nothing"):
+                                    "would see nothing: give `split` in place of "
+                                    "`pairs`, or train without `window`"):
             len(self.loader(data, pairs=np.array([[3], [4]]), time="strict",
                             disjoint=True, window=5, overrides=small))
 
@@ -573,12 +579,12 @@ class Links(runs.Workplace):
         failing("ids of type \"node\" go from 0 to 239", pairs=[[1], [240]])
         failing("shape \\(1, 2\\)", pairs=[[1, 2]])
         failing("pairs have no negatives", pairs=[[1], [2]], negatives=1)
-        failing("pairs are no array", pairs=[[1], [2, 3]])
+        failing("pairs cannot be read as ids", pairs=[[1], [2, 3]])
         failing("pairs has node -1, and ids go from 0 on", pairs=[[1], [-1]])
         failing("no id has more than 63 bits",
                 pairs=np.array([[1], [2**63]], np.uint64))
         failing("the type float64.*astype", pairs=[[1.0], [2.0]])
-        failing("a mask names no pair", pairs=np.ones((2, 3), bool))
+        failing("not a mask", pairs=np.ones((2, 3), bool))
         for key in 7, ("a", "b"), "":
             failing("names no edge type", self.triples, pairs={key: [[1], [2]]})
         failing("has 3 edge types", self.triples, pairs=[[1], [2]])
@@ -636,6 +642,13 @@ class Links(runs.Workplace):
         self.assertEqual(len(data["user"].src_index), 100)
         self.assertEqual(tuple(data["item"].dst_neg_index.shape), (100, 3))
         self.assertEqual(data[rates].batch_size, 100)
+        timed, _ = payments(self.top / "paid", np.random.default_rng(SEED))
+        for negatives, name in (("triplet", "seed_time"),
+                                ("binary", "edge_label_time")):
+            data = next(iter(self.loader(
+                timed, as_="pyg", negatives=negatives, time="strict", disjoint=True,
+                edge_ages=True, overrides=["evaluate.negatives=2"])))
+            self.assertEqual(hasattr(data, name), True)
         data = next(iter(self.loader(as_="pyg")))
         self.assertEqual(tuple(data.edge_label_index.shape), (2, 200))
         self.assertEqual((data.batch_size, len(data.edge_label)), (100, 200))

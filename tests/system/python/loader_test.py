@@ -97,14 +97,14 @@ def typed_dataset(folder):
     return folder
 
 
-def timed_dataset(folder):
+def timed_dataset(folder, unit="step"):
     """People with times, and edges with some. Returns times of people by their
     ids, and all edges as (source, destination, time)."""
     rng = np.random.default_rng(9)
     people, edges = 120, 1500
     born, ends = rng.integers(0, 100, people), rng.integers(0, people, (2, edges))
     at = rng.integers(0, 120, edges)
-    source = folder.with_name("timed-source")
+    source = folder.with_name(f"{folder.name}-source")
     source.mkdir()
     for name, columns in (
             ("nodes", {"id": range(people), "when": born,
@@ -115,7 +115,7 @@ def timed_dataset(folder):
             "\n".join([",".join(columns), *map(",".join, lines), ""]))
     imported("csv", "--nodes", source / "nodes.csv", "--edges",
              source / "edges.csv", "--edge-time", "at", "--node-time", "when",
-             "--time-unit", "step", "--split", "0.6,0.2,0.2", "--by", "time",
+             "--time-unit", unit, "--split", "0.6,0.2,0.2", "--by", "time",
              "--out", folder)
     return born, set(zip(*ends.tolist(), at.tolist()))
 
@@ -180,6 +180,19 @@ class Times(runs.Workplace):
         wanted = {"time": "strict", "disjoint": True, "edge_ages": True}
         self.assertEqual(batches(partitioned(self.data, 3, "random"), **wanted),
                          batches(self.data, **wanted))
+
+    def test_ages_are_in_seconds(self):
+        data = self.top / "seconds"
+        timed_dataset(data, unit="s")
+        at = np.load(data / "edges/node__to__node/times.npy")
+        with graphmill.Loader(data, [-1], time="strict", disjoint=True, as_="numpy",
+                              edge_ids=True, edge_ages=True) as loader:
+            batch = next(iter(loader))
+            ages = (batch.seed_time[batch.batch[batch.edge_index[1]]]
+                    - at[batch.e_id])
+            self.assertGreater(len(ages), 0)
+            self.assertTrue((ages % 1_000_000 == 0).all())
+            self.assertTrue(np.array_equal(batch.edge_age, ages // 1_000_000))
 
     def test_ages_that_there_are_not(self):
         for options, said in (
@@ -472,6 +485,17 @@ class Loading(runs.Workplace):
         with self.assertRaisesRegex(graphmill.StateError, "seeds are others"):
             self.loader(seeds=[4]).load_state_dict(
                 self.loader(seeds=[5]).state_dict())
+        for options, said in (
+                ({"overrides": ["train.shuffle=false"]}, "shuffle is True in the "
+                 "state and False here"),
+                ({"seed_order": "local", "rank": 0, "world_size": 2},
+                 "seed_order is not given in the state and 'local' here"),
+                ({"overrides": ["evaluate.neighbours=all"]},
+                 "evaluate.neighbours is not given in the state and 'all' here")):
+            with self.subTest(options), self.assertRaisesRegex(
+                    graphmill.StateError, said):
+                self.loader(**options).load_state_dict(state)
+        self.loader(shuffle=True).load_state_dict(state)
         # Of older packages, too.
         self.assertEqual(len(json.loads(state["definition"])), 6)
         with self.assertRaisesRegex(graphmill.StateError, "its dataset has the digest"):
@@ -516,6 +540,7 @@ class Loading(runs.Workplace):
         first = threading.Thread(target=lambda: steps.append(next(running)))
         first.start()
         self.assertTrue(entered.wait(runs.PATIENCE_SECONDS))
+        # That is not an error of the epoch.
         for ask in running.__next__, loader.__iter__, loader.verdict:
             with self.assertRaisesRegex(graphmill.StateError, "another thread"):
                 ask()
@@ -950,8 +975,74 @@ class Loading(runs.Workplace):
         self.assertFalse(is_running(engine))
 
     def test_no_batch_in_time(self):
-        with self.assertRaisesRegex(graphmill.Timeout, "no batch within 0.2 s"):
-            next(iter(self.loader(overrides=SLOW, timeout=0.2)))
+        loader = self.loader(overrides=SLOW)
+        iterator = iter(loader)
+        loader._timeout = 0.2  # Not of its start, which may take longer.
+        for _ in range(2):  # The epoch has not ended.
+            with self.assertRaisesRegex(graphmill.Timeout, "no batch within 0.2 s"):
+                next(iterator)
+
+    def test_it_goes_on_after_an_error(self):
+        broken = [True]
+
+        def transform(batch):
+            if batch.key.step == 1 and broken:
+                raise LookupError("no such thing")
+            return batch.key.step
+
+        loader = self.loader(transform=transform)
+        iterator = iter(loader)
+        self.assertEqual(next(iterator), 0)
+        for _ in range(2):
+            with self.assertRaisesRegex(LookupError, "no such thing"):
+                next(iterator)
+        broken.clear()
+        with self.assertRaises(LookupError):
+            next(iterator)
+        loader.load_state_dict(loader.state_dict())
+        self.assertEqual(list(loader), list(range(1, len(loader))))
+
+    def test_the_first_use_of_several_threads(self):
+        with self.loader() as loader:
+            ready, pids = threading.Barrier(4), []
+
+            def ask():
+                ready.wait(runs.PATIENCE_SECONDS)
+                pids.append(loader.engine_pid)
+
+            threads = [threading.Thread(target=ask) for _ in range(4)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join(runs.PATIENCE_SECONDS)
+            self.assertEqual(len(pids), 4)
+            self.assertEqual(len(set(pids)), 1)
+
+    def test_a_transform_may_not_ask_its_loader(self):
+        loader = self.loader(transform=lambda batch: loader.verdict())
+        with self.assertRaisesRegex(graphmill.StateError, "by its own transform"):
+            next(iter(loader))
+
+    def test_arrays_of_objects(self):
+        with graphmill.open(self.data) as graph:
+            wanted = graph.sample([7, 3], [2], as_="numpy").digest()
+            for seeds in (np.array([7, 3], object), ("node", [7, 3]),
+                          np.array([np.int32(7), 3], object)):
+                self.assertEqual(graph.sample(seeds, [2], as_="numpy").digest(),
+                                 wanted)
+            mask = np.zeros(graph.info.node_types["node"].count, bool)
+            mask[[3, 7]] = True
+            for seeds in mask.astype(object), ("node", mask):
+                batch = graph.sample(seeds, [2], as_="numpy")
+                self.assertEqual(batch.n_id[:batch.batch_size].tolist(), [3, 7])
+                self.assertIn("batch_size", batch)
+            for seeds in (np.array([7, None], object), np.array([7, True], object),
+                          np.array([7, 1 << 70], object)):
+                with self.assertRaises(graphmill.DefinitionError):
+                    graph.sample(seeds, [2])
+            with self.assertRaisesRegex(graphmill.DefinitionError,
+                                        "of type 'author'.*target type 'node'"):
+                graph.sample(("author", [1]), [2])
 
     def test_damage_is_told(self):
         cut = partitioned(self.data, 1, "random")
@@ -1058,10 +1149,11 @@ class Loading(runs.Workplace):
                     next(iter(loader))
         wrong = graphmill.DefinitionError
         failing(wrong, 'split is \'dev\'.*as_ is \'jax\'', split="dev", as_="jax")
+        failing(wrong, 'device needs as_="torch"', as_="numpy", device="cpu")
         failing(wrong, "rank is 2 of 2", rank=2, world_size=2)
         failing(wrong, "rank is 'a'", rank="a")
         failing(wrong, "7 names no edge type", fanouts={7: [2]})
-        failing(wrong, "seeds are no array", seeds=[[1], [2, 3]])
+        failing(wrong, "seeds cannot be read as ids", seeds=[[1], [2, 3]])
         failing(wrong, "fanouts", fanouts=[4, -3])
         failing(wrong, "no weights", fanouts=[2], edge_weights=True)
         failing(wrong, "method is 'best': .*labor", method="best")

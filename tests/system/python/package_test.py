@@ -490,7 +490,7 @@ class Package(runs.Workplace):
                                       rows[[9, 2]])
         for call, why in (
                 (run.predict, "the task 'link' of edges: give `pairs`"),
-                (lambda: run.predict(pairs=[[1], [2, 3]]), "pairs are no array"),
+                (lambda: run.predict(pairs=[[1], [2, 3]]), "pairs cannot be read as ids"),
                 (lambda: run.predict(pairs={3: [[1], [2]]}), "names no edge type"),
                 (lambda: run.embeddings([60]), "ids from 0 to 59")):
             with self.assertRaisesRegex(graphmill.DefinitionError, why):

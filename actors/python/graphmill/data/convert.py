@@ -159,7 +159,8 @@ def import_arrays(command: Sequence[str], arrays: pathlib.Path, folder: Any,
                           capture_output=True)
     if done.returncode != 0:
         lines = done.stderr.strip().splitlines() or ["it said nothing"]
-        hint = ("; --split 0.8,0.1,0.1 (of the command: after --) makes one" if "nothing to train on" in lines[-1] else "")
+        hint = ("; --split 0.8,0.1,0.1 (of the command: after --) makes one"
+                if "nothing to train on" in lines[-1] else "")
         raise Refused(f"the import failed: {lines[-1]}{hint}")
     for path in arrays.glob("*node_names.txt"):
         name = path.name.removesuffix(".node_names.txt") if typed else "node"

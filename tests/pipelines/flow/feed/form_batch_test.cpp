@@ -184,12 +184,21 @@ CATCH_TEST_CASE("nodes of trees have rows", "[pipelines][form_batch]") {
   scheme.ages = true;
   batch = fetched(data, scheme, seeds);
   CATCH_CHECK(needs_of(form, info).ages);
+  auto units = info;
+  units.ticks_per_second = 1;
   made = value_of(form_batch(std::move(batch), numbers{8, 5}, nullptr, form,
-                             info, nullptr, seeds.until));
+                             units, nullptr, seeds.until));
   const auto aged = named(made, form, info);
   CATCH_CHECK(aged.at("seed_time0") == numbers{20, 30});
   CATCH_CHECK(aged.at("edge_age0") == numbers{10, 20, 10});
   CATCH_CHECK(aged.at("edge_index0") == arrays.at("edge_index0"));
+  // Ages are in seconds, and times stay in the unit of the dataset.
+  units.ticks_per_second = 10;
+  made = value_of(form_batch(fetched(data, scheme, seeds), numbers{8, 5},
+                             nullptr, form, units, nullptr, seeds.until));
+  const auto of_seconds = named(made, form, units);
+  CATCH_CHECK(of_seconds.at("seed_time0") == numbers{20, 30});
+  CATCH_CHECK(of_seconds.at("edge_age0") == numbers{1, 2, 1});
   const auto timeless = form_batch(fetched(data, scheme, seeds), numbers{8, 5},
                                    nullptr, form, info, nullptr);
   CATCH_REQUIRE(!timeless);
