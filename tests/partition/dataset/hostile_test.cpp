@@ -54,7 +54,8 @@ CATCH_TEST_CASE("unknown fields are left alone", "[partition][dataset]") {
   temp_folder folder;
   value_of(write_example(folder.path()));
   auto text = content_of(folder / "dataset.json");
-  put_text(folder / "dataset.json", "{\"colour\": {\"a\": [1]}," + text.substr(1));
+  put_text(folder / "dataset.json",
+           "{\"colour\": {\"a\": [1]}," + text.substr(1));
   value_of(dataset::open(folder.path()));
 }
 
