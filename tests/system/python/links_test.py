@@ -330,15 +330,15 @@ class Links(runs.Workplace):
         for change in ({"negatives": 3}, {"exclude": "none", **options},
                        {"split": "val", **options},
                        {"negatives": {**options["negatives"], "mode": "triplet"}}):
-            with self.assertRaisesRegex(graphmill.StateError, "other settings"):
+            with self.assertRaisesRegex(graphmill.StateError, "another loader"):
                 self.loader(**change).load_state_dict(state)
         state = self.loader().state_dict()
-        with self.assertRaisesRegex(graphmill.StateError, "other settings"):
+        with self.assertRaisesRegex(graphmill.StateError, "another loader"):
             self.loader(negatives=0).load_state_dict(state)
         first, last = Dataset(self.triples).edge_types()[::2]
         pairs = [[1], [2]]
         state = self.loader(self.triples, pairs={first: pairs}).state_dict()
-        with self.assertRaisesRegex(graphmill.StateError, "other settings"):
+        with self.assertRaisesRegex(graphmill.StateError, "another loader"):
             self.loader(self.triples, pairs={last: pairs}).load_state_dict(state)
 
     # -- what is in a batch
