@@ -280,8 +280,15 @@ class Feeds(clusters.ClusterWorkplace):
         cluster = self.cluster(["0,1", "0,1", "0,1"])
         loader = self.feed(cluster, prefetch=1,
                            overrides=["placement.owners=3"])
-        found = self.after_some_steps(loader, cluster.daemons[2].kill)
-        self.assertEqual(found, self.expected(1))
+
+        def lose():
+            # Data that nobody has verified may have been used: the run would end.
+            cluster.wait_until(
+                lambda: "the data of daemon d2 are sound" in cluster.logs(),
+                "verified data")
+            cluster.daemons[2].kill()
+
+        self.assertEqual(self.after_some_steps(loader, lose), self.expected(1))
         self.assertEqual(len(cluster.ask("runs")["runs"]), 1)
 
     def test_an_owner_that_does_not_come_back_is_an_error(self):
