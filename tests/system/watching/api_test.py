@@ -168,6 +168,15 @@ class Api(ClusterWorkplace):
                 one["daemon"] for one
                 in self.read(at, f"/api/runs/{run}")["daemons"]},
             "figures of both daemons")
+
+        def there(path):
+            return ({"sampler", "fetcher", "batcher", "trainer"}
+                    <= {actor["kind"]
+                        for actor in self.read(at, path)["actors"]})
+        paths = [f"/api/actors?run={run}&daemon={daemon}"
+                 for daemon in ("d0", "d1")]
+        for path in paths:
+            cluster.wait_until(lambda: there(path), f"actors at {path}")
         cluster.ask("cancel", run)
         cluster.wait_until(lambda: self.events(at, "ended"),
                            "event of the run's end")
@@ -177,12 +186,8 @@ class Api(ClusterWorkplace):
                          cluster.ask("status", run))
         self.assertEqual(self.read(at, "/api/runs"), cluster.ask("runs"))
         # How its actors were can still be seen.
-        for daemon in ("d0", "d1"):
-            path = f"/api/actors?run={run}&daemon={daemon}"
-            cluster.wait_until(
-                lambda: {"sampler", "fetcher", "batcher", "trainer"}
-                <= {actor["kind"] for actor in self.read(at, path)["actors"]},
-                f"how the actors of {daemon} were")
+        for path in paths:
+            self.assertTrue(there(path), path)
             past = self.read(at, path)
             for actor in past["actors"]:
                 for row in actor["rows"]:
