@@ -33,7 +33,7 @@ std::optional<std::size_t> find_bad_label(label_kind kind,
 bool is_known(label_kind kind, std::span<const std::uint8_t> labels,
               std::size_t at);
 
-/// Bytes of the labels of so many rows of which none is known.
+/// The label bytes of `rows` rows whose labels are all unknown.
 std::vector<std::uint8_t>
 unknown_labels(label_kind kind, std::int64_t class_count, std::int64_t rows);
 

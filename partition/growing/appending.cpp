@@ -54,6 +54,15 @@ result<void> check_new_rows(const dataset& before, const additions& what) {
       return fail(ec::invalid_argument,
                   "--split: two splits are said{}{}; say one",
                   task.empty() ? "" : " for the task ", task);
+    if (arrays == nullptr || !which || *which == split::test)
+      continue;
+    for (const auto& one : tasks)
+      if ((task.empty() || task == one.name) && traits_of(one.kind).labels)
+        return fail(ec::invalid_argument,
+                    "--split {}: arrays have no labels, so their edges make no "
+                    "row of the task {} there: append a table, or say --split "
+                    "test or none",
+                    file_stem(*which), one.name);
   }
   return ok();
 }

@@ -31,9 +31,9 @@ struct new_arrays {
 };
 
 /// Writes new nodes and edges as `import_csv_additions` does. Rows of features
-/// are scaled as the import did. Fails for edges of types that have more than
-/// ends, such as weights, for tasks whose rows do, and for features that were
-/// fitted to all nodes.
+/// are scaled as the import did. An array of edges holds their ends alone, so
+/// this fails where edges, or rows of their tasks, also have weights or times.
+/// It fails for features that were fitted to all nodes, too.
 /// @param folders Existing and empty.
 /// @param stop Set it to end with code `cancelled`; may be null.
 result<void> import_npy_additions(const dataset& before,

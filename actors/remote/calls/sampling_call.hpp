@@ -18,9 +18,10 @@ namespace graphmill {
 /// of it, as ids of 4 bytes as much as an answer is likely to take.
 inline constexpr std::size_t most_named_nodes = std::size_t{1} << 20;
 
-/// A neighbour request that is asked of another daemon, in one piece or
-/// several, whose answers come in any order. If it is among more nodes than a
-/// message names, all in-edges are asked for, and most of them dropped here.
+/// A neighbour request to another daemon, in one message or several. Their
+/// answers come in any order. A message names a limited number of nodes. For a
+/// request among more nodes, the daemon sends all in-edges, and those from other
+/// nodes are dropped here.
 struct remote_sampling {
   /// @param most_named `most_named_nodes`, or fewer in tests.
   remote_sampling(neighbour_request wanted, std::shared_ptr<const void> owner,

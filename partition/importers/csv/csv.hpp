@@ -204,10 +204,10 @@ struct additions_folders {
 /// `import_csv`, as those of that dataset: roles of columns, fitted features,
 /// classes and relations are the same. Tables of types without anything new may
 /// be missing. An id that is there already is an error in a node table. New
-/// edges of the types of a task of edges are rows of a task of its name, whose
-/// splits their column says, as in that dataset, or `new_rows`. Fails for a
-/// dataset that joins duplicate edges, or that has undirected ones, for which
-/// all edges would have to be looked at.
+/// edges become rows of the tasks that have their edge types. The split column
+/// of the import decides their split, or else `new_rows`. Fails for a dataset
+/// that joins duplicate edges, and for undirected ones: both would need a look
+/// at all edges.
 /// @param folders Existing and empty.
 result<void> import_csv_additions(const csv_import_options& options,
                                   const additions_folders& folders,

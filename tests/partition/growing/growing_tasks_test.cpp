@@ -537,6 +537,16 @@ CATCH_TEST_CASE("arrays of edges become rows without labels",
   CATCH_CHECK(tested.tasks[0].unlabelled == 2);
   const auto ends = set.ends(split::test);
   CATCH_CHECK(ids{ends.end() - 4, ends.end()} == ids{0, 2, 1, 3});
+  for (const auto& task : {"", "learnt"})
+    CATCH_CHECK_THAT(
+      error_of(
+        append_to_dataset(set.folder,
+                          new_arrays{.edges = {{"to", set.sources / "e.npy"}},
+                                     .rows = {{task, split::train}}},
+                          {}, nullptr))
+        .message,
+      contains("--split train: arrays have no labels, so their edges make no "
+               "row of the task learnt there"));
   const auto kept = append({{"", std::nullopt}});
   CATCH_CHECK(kept.tasks[0].split_counts == counts{2, 1, 3});
   CATCH_CHECK(kept.edge_types[0].count == 8);
