@@ -15,6 +15,24 @@ GRAPHMILL_INLINE float scale_of(const edge_sum& task, std::int64_t e) {
            : scale * task.column_scale[task.columns[e]];
 }
 
+/// Sums `Octets` times eight columns of row `i`, from column `at` on. The sums
+/// stay in registers and are written once.
+template <int Octets>
+GRAPHMILL_INLINE void sum_block(const edge_sum& task, std::int64_t i,
+                                std::int64_t at, const matrix& out) {
+  simd::octet sums[Octets] = {};
+  for (auto e = task.indptr[i]; e < task.indptr[i + 1]; ++e) {
+    const auto scale = simd::octet{} + scale_of(task, e);
+    const auto* x =
+      reinterpret_cast<const simd::loose_octet*>(task.x.row(e) + at);
+    for (int v = 0; v < Octets; ++v)
+      sums[v] = simd::fused(scale, x[v], sums[v]);
+  }
+  auto* row = reinterpret_cast<simd::loose_octet*>(out.row(i) + at);
+  for (int v = 0; v < Octets; ++v)
+    row[v] = sums[v] * task.row_scale[i];
+}
+
 } // namespace
 
 GRAPHMILL_CLONES
@@ -22,15 +40,20 @@ void run(const edge_sum& task, std::int64_t begin, std::int64_t end,
          matrix out) {
   const auto width = task.x.columns;
   for (auto i = begin; i < end; ++i) {
+    std::int64_t at = 0;
+    for (; at + simd::width <= width; at += simd::width)
+      sum_block<2>(task, i, at, out);
+    for (; at + simd::octet_width <= width; at += simd::octet_width)
+      sum_block<1>(task, i, at, out);
     auto* row = out.row(i);
-    std::fill(row, row + width, 0.0f);
+    std::fill(row + at, row + width, 0.0f);
     for (auto e = task.indptr[i]; e < task.indptr[i + 1]; ++e) {
       const auto scale = scale_of(task, e);
       const auto* x = task.x.row(e);
-      for (std::int64_t c = 0; c < width; ++c)
+      for (auto c = at; c < width; ++c)
         row[c] = simd::fused(scale, x[c], row[c]);
     }
-    for (std::int64_t c = 0; c < width; ++c)
+    for (auto c = at; c < width; ++c)
       row[c] *= task.row_scale[i];
   }
 }
