@@ -10,7 +10,8 @@ features
     read of a page of a file costs more than those that follow: take many epochs.
 times
     Processor time of sampling by time, with and without trees, beside uniform
-    sampling of the same seeds: for a batch, and for a node of one.
+    sampling of the same seeds: for a batch, and for a node of one. Also that of a
+    whole step (`step_cpu_ms`).
 
 Both use an R-MAT graph (--scale), which is made in FOLDER once. What is compared
 runs in turns. Prints a table of medians with the load of the machine, or JSON."""
@@ -119,18 +120,19 @@ def times(options):
 
     def run(how):
         summary = run_of(options, data, sampler=how,
-                         model={"kind": "sage", "hidden": 16},
+                         model={"kind": "sage", "hidden": options.hidden},
                          train={"shuffle": False})
         spent = of_stages(summary, "cpu_seconds", *SAMPLING)
         nodes = of_stages(summary, "bytes", "fetcher") / row
         return {"cpu_ms": 1000 * spent / summary["steps"],
+                "step_cpu_ms": 1000 * summary["cpu_seconds"] / summary["steps"],
                 "nodes": nodes / summary["steps"], "ns_a_node": 1e9 * spent / nodes}
 
     out = by_turns(options, {name: lambda how=how: run(how)
                              for name, how in ways.items()})
     return {"rows": [{"sampling": name, **each,
                       **{f"{key}_ratio": each[key] / out["uniform"][key]
-                         for key in ("cpu_ms", "ns_a_node")}}
+                         for key in ("cpu_ms", "step_cpu_ms", "ns_a_node")}}
                      for name, each in out.items()]}
 
 
