@@ -7,7 +7,6 @@
 #include "messages/base/pluralized.hpp"
 #include "partition/files/json_text.hpp"
 #include "partition/growing/appending.hpp"
-#include "partition/growing/grown_dataset.hpp"
 #include "partition/partitioners/partition_dataset.hpp"
 
 #include <fmt/format.h>
@@ -139,21 +138,25 @@ nlohmann::json parts_json(const grown_partitions& parts) {
   return out;
 }
 
-void print_growth(const std::filesystem::path& folder, const growth& step,
-                  const std::string& digest) {
-  say("{}: {} and {} appended, digest {}\n", folder.string(),
-      pluralized(step.nodes, "node"), pluralized(step.edges, "edge"), digest);
+/// How many nodes or edges types have got.
+template <class Types>
+std::int64_t more_in(const Types& before, const Types& now) {
+  std::int64_t out = 0;
+  for (std::size_t i = 0; i < now.size(); ++i)
+    out += now[i].count - before[i].count;
+  return out;
 }
 
 /// How many rows tasks have got, by their names and splits.
-nlohmann::json new_rows_json(const dataset_info& before,
-                             const dataset_info& now) {
+nlohmann::json new_rows_json(const growth_report& grown) {
+  const auto& before = grown.before.tasks;
+  const auto& now = grown.now.tasks;
   auto out = nlohmann::json::object();
-  for (std::size_t t = 0; t < now.tasks.size(); ++t)
+  for (std::size_t t = 0; t < now.size(); ++t)
     for (const auto which : all_splits) {
       const auto s = static_cast<std::size_t>(which);
-      out[now.tasks[t].name][std::string{file_stem(which)}] =
-        now.tasks[t].split_counts[s] - before.tasks[t].split_counts[s];
+      out[now[t].name][std::string{file_stem(which)}] =
+        now[t].split_counts[s] - before[t].split_counts[s];
     }
   return out;
 }
@@ -166,6 +169,27 @@ void print_new_rows(const nlohmann::json& tasks) {
         splits["val"].get<std::int64_t>(), splits["test"].get<std::int64_t>());
 }
 
+/// @param line Gets the numbers.
+void report_growth(const append_arguments& given, const growth_report& grown,
+                   const std::vector<std::string>& notes,
+                   nlohmann::json& line) {
+  const auto& [before, now] = grown;
+  const auto nodes = more_in(before.node_types, now.node_types);
+  const auto edges = more_in(before.edge_types, now.edge_types);
+  line["nodes"] = nodes;
+  line["edges"] = edges;
+  if (!now.tasks.empty())
+    line["tasks"] = new_rows_json(grown);
+  if (given.json)
+    return;
+  for (const auto& note : notes)
+    say("{}\n", note);
+  if (line.contains("tasks"))
+    print_new_rows(line["tasks"]);
+  say("{}: {} and {} appended, digest {}\n", given.dataset.string(),
+      pluralized(nodes, "node"), pluralized(edges, "edge"), now.digest);
+}
+
 result<int> run_append(const append_arguments& given) {
   const auto start = std::chrono::steady_clock::now();
   const interrupt_flag interrupted;
@@ -175,12 +199,17 @@ result<int> run_append(const append_arguments& given) {
   GRAPHMILL_TRYV(expect_whole(given.dataset));
   std::vector<std::string> notes;
   std::string digest;
-  dataset_info before;
   auto parts_grow = !given.parts.empty();
+  const auto note_current = [&] {
+    notes.push_back(fmt::format("{}: the parts of {} as it is now; nothing to "
+                                "do",
+                                given.parts.string(), given.dataset.string()));
+    if (!given.json)
+      say("{}\n", notes.back());
+  };
   {
     GRAPHMILL_TRY(const auto data, dataset::open(given.dataset));
     digest = data.info().digest;
-    before = data.info();
     if (appends)
       GRAPHMILL_TRYV(expect_growable(data));
     if (!given.parts.empty()) {
@@ -189,44 +218,34 @@ result<int> run_append(const append_arguments& given) {
         return other_parts(given.parts, data);
       parts_grow = appends || !current;
     }
-    if (!given.parts.empty() && !parts_grow) {
-      notes.push_back(
-        fmt::format("{}: the parts of {} as it is now; nothing to "
-                    "do",
-                    given.parts.string(), given.dataset.string()));
-      if (!given.json)
-        say("{}\n", notes.back());
-    }
+    if (!given.parts.empty() && !parts_grow)
+      note_current();
     if (!given.no_verify)
       GRAPHMILL_TRYV(verify_source(data, on_progress, stop));
   }
   nlohmann::json line{{"dataset", given.dataset.string()}};
   if (appends) {
     GRAPHMILL_TRY(const auto what, additions_of(given, notes));
-    GRAPHMILL_TRY(const auto info,
+    GRAPHMILL_TRY(const auto grown,
                   append_to_dataset(given.dataset, what, on_progress, stop));
-    digest = info.digest;
-    GRAPHMILL_TRY(const auto steps, read_growth(given.dataset));
-    line["nodes"] = steps.back().nodes;
-    line["edges"] = steps.back().edges;
-    if (!info.tasks.empty())
-      line["tasks"] = new_rows_json(before, info);
-    if (!given.json) {
-      for (const auto& note : notes)
-        say("{}\n", note);
-      if (line.contains("tasks"))
-        print_new_rows(line["tasks"]);
-      print_growth(given.dataset, steps.back(), digest);
-    }
+    digest = grown.now.digest;
+    report_growth(given, grown, notes, line);
   }
   line["digest"] = digest;
   if (parts_grow) {
     GRAPHMILL_TRY(const auto data, dataset::open(given.dataset));
-    GRAPHMILL_TRY(const auto parts,
-                  grow_partitions(data, given.parts, on_progress, stop));
-    line["parts"] = parts_json(parts);
-    if (!given.json)
-      print_parts(given.parts, parts);
+    const auto parts = grow_partitions(data, given.parts, on_progress, stop);
+    if (parts) {
+      line["parts"] = parts_json(*parts);
+      if (!given.json)
+        print_parts(given.parts, *parts);
+    } else {
+      // Another append may have brought them up to date meanwhile.
+      const auto current = are_parts_of(given.parts, data);
+      if (!current || !*current)
+        return parts.error();
+      note_current();
+    }
   }
   const std::chrono::duration<double> seconds =
     std::chrono::steady_clock::now() - start;

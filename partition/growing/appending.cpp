@@ -67,10 +67,10 @@ result<void> check_new_rows(const dataset& before, const additions& what) {
   return ok();
 }
 
-result<dataset_info> append_into(const dataset& before, const additions& what,
-                                 const fs::path& folder,
-                                 const progress_callback& on_progress,
-                                 const std::atomic<bool>* stop) {
+result<growth_report> append_into(const dataset& before, const additions& what,
+                                  const fs::path& folder,
+                                  const progress_callback& on_progress,
+                                  const std::atomic<bool>* stop) {
   const auto aside = folder / additions_name;
   const additions_folders folders{aside / "nodes", aside / "edges"};
   // One folder at a time: see `folder_builder`.
@@ -82,7 +82,7 @@ result<dataset_info> append_into(const dataset& before, const additions& what,
                         each.string());
   }
   GRAPHMILL_TRYV(write_additions(before, what, folders, on_progress, stop));
-  result<dataset_info> out = fail(ec::internal, "nothing was appended");
+  result<growth_report> out = fail(ec::internal, "nothing was appended");
   {
     GRAPHMILL_TRY(const auto nodes, dataset::open(folders.nodes));
     GRAPHMILL_TRY(const auto edges, dataset::open(folders.edges));
@@ -96,22 +96,22 @@ result<dataset_info> append_into(const dataset& before, const additions& what,
 
 } // namespace
 
-result<dataset_info> append_to_dataset(const fs::path& folder,
-                                       const additions& what,
-                                       const progress_callback& on_progress,
-                                       const std::atomic<bool>* stop) {
-  dataset_info info;
+result<growth_report> append_to_dataset(const fs::path& folder,
+                                        const additions& what,
+                                        const progress_callback& on_progress,
+                                        const std::atomic<bool>* stop) {
+  growth_report out;
   const auto build = [&](const fs::path& partial) -> result<void> {
     // Opened with the lock, so that two who append do not lose what is new.
     GRAPHMILL_TRY(const auto before, dataset::open(folder));
     GRAPHMILL_TRYV(expect_growable(before));
     GRAPHMILL_TRYV(check_new_rows(before, what));
-    GRAPHMILL_TRY(info, append_into(before, what, partial, on_progress, stop));
+    GRAPHMILL_TRY(out, append_into(before, what, partial, on_progress, stop));
     return ok();
   };
   folder_preparation work{folder, present_folder::replace};
   GRAPHMILL_TRYV(work.run(build, on_progress, stop));
-  return info;
+  return out;
 }
 
 } // namespace graphmill

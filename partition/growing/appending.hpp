@@ -2,7 +2,7 @@
 
 #include "messages/base/error.hpp"
 #include "messages/base/progress.hpp"
-#include "partition/dataset/dataset.hpp"
+#include "partition/growing/grown_dataset.hpp"
 #include "partition/growing/new_arrays.hpp"
 #include "partition/importers/csv/csv.hpp"
 
@@ -20,10 +20,9 @@ using additions = std::variant<csv_import_options, new_arrays>;
 /// It is replaced at once when the new one is complete, so that a crash at any
 /// moment leaves one or the other. Readers of the old one keep it.
 /// @param stop Set it to end with code `cancelled`; may be null.
-/// @returns what is there now.
-result<dataset_info> append_to_dataset(const std::filesystem::path& folder,
-                                       const additions& what,
-                                       const progress_callback& on_progress,
-                                       const std::atomic<bool>* stop);
+result<growth_report> append_to_dataset(const std::filesystem::path& folder,
+                                        const additions& what,
+                                        const progress_callback& on_progress,
+                                        const std::atomic<bool>* stop);
 
 } // namespace graphmill

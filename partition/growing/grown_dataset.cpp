@@ -124,8 +124,8 @@ public:
     : before_(before), nodes_(nodes), edges_(edges), folder_(folder),
       info_(before.info()) {}
 
-  result<dataset_info> run(const progress_callback& on_progress,
-                           const std::atomic<bool>* stop);
+  result<growth_report> run(const progress_callback& on_progress,
+                            const std::atomic<bool>* stop);
 
 private:
   result<void> add_nodes(node_type_id type);
@@ -415,8 +415,8 @@ result<void> expect_types_of(const dataset_info& before,
   return ok();
 }
 
-result<dataset_info> grower::run(const progress_callback& on_progress,
-                                 const std::atomic<bool>* stop) {
+result<growth_report> grower::run(const progress_callback& on_progress,
+                                  const std::atomic<bool>* stop) {
   GRAPHMILL_TRYV(expect_types_of(before_.info(), nodes_.info()));
   GRAPHMILL_TRYV(expect_types_of(before_.info(), edges_.info()));
   const auto types = info_.node_types.size() + info_.edge_types.size();
@@ -456,7 +456,7 @@ result<dataset_info> grower::run(const progress_callback& on_progress,
   info_.digest = digests.content;
   GRAPHMILL_TRYV(write_dataset_info(folder_, info_));
   GRAPHMILL_TRYV(write_array_digests(folder_, digests.arrays));
-  return info_;
+  return growth_report{before_.info(), info_};
 }
 
 } // namespace
@@ -616,12 +616,12 @@ result<void> expect_growable(const dataset& data) {
   return ok();
 }
 
-result<dataset_info> write_grown_dataset(const dataset& before,
-                                         const dataset& nodes,
-                                         const dataset& edges,
-                                         const fs::path& folder,
-                                         const progress_callback& on_progress,
-                                         const std::atomic<bool>* stop) {
+result<growth_report> write_grown_dataset(const dataset& before,
+                                          const dataset& nodes,
+                                          const dataset& edges,
+                                          const fs::path& folder,
+                                          const progress_callback& on_progress,
+                                          const std::atomic<bool>* stop) {
   return grower{before, nodes, edges, folder}.run(on_progress, stop);
 }
 

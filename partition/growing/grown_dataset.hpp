@@ -21,6 +21,12 @@ struct growth {
   bool drops_self_loops = false;
 };
 
+/// What appending has done.
+struct growth_report {
+  dataset_info before;
+  dataset_info now;
+};
+
 /// Each time that the dataset of a folder grew, the first one first. Empty: it
 /// never did. Fails with `invalid_data` if the record is damaged.
 result<std::vector<growth>> read_growth(const std::filesystem::path& folder);
@@ -42,11 +48,11 @@ result<void> expect_growable(const dataset& data);
 /// @param nodes, edges As `import_csv_additions` writes them.
 /// @param folder Existing; gets the new dataset.
 /// @param stop Set it to end with code `cancelled`; may be null.
-result<dataset_info> write_grown_dataset(const dataset& before,
-                                         const dataset& nodes,
-                                         const dataset& edges,
-                                         const std::filesystem::path& folder,
-                                         const progress_callback& on_progress,
-                                         const std::atomic<bool>* stop);
+result<growth_report> write_grown_dataset(const dataset& before,
+                                          const dataset& nodes,
+                                          const dataset& edges,
+                                          const std::filesystem::path& folder,
+                                          const progress_callback& on_progress,
+                                          const std::atomic<bool>* stop);
 
 } // namespace graphmill

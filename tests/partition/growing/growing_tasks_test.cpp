@@ -123,7 +123,8 @@ public:
 
   void compare() {
     const auto grown =
-      value_of(append_to_dataset(grown_folder, append_options, {}, nullptr));
+      value_of(append_to_dataset(grown_folder, append_options, {}, nullptr))
+        .now;
     const auto all = import(0, 1, whole_folder);
     CATCH_CHECK(grown.digest == all.digest);
     const auto a = value_of(dataset::open(grown_folder));
@@ -138,7 +139,8 @@ public:
   /// The same but for the order of edges of one level and time in a list.
   void compare_loosely() {
     const auto grown =
-      value_of(append_to_dataset(grown_folder, append_options, {}, nullptr));
+      value_of(append_to_dataset(grown_folder, append_options, {}, nullptr))
+        .now;
     const auto all = import(0, 1, whole_folder);
     compare_counts(grown, all);
     const auto a = value_of(dataset::open(grown_folder));
@@ -294,7 +296,9 @@ struct one_list {
                               new_row_splits rows = {}) {
     auto options = tables(edges);
     options.new_rows = std::move(rows);
-    return append_to_dataset(folder, options, {}, nullptr);
+    GRAPHMILL_TRY(const auto grown,
+                  append_to_dataset(folder, options, {}, nullptr));
+    return grown.now;
   }
   std::string refusal(const std::string& edges, new_row_splits rows = {}) {
     const auto before = value_of(read_dataset_info(folder)).digest;
@@ -526,11 +530,12 @@ CATCH_TEST_CASE("arrays of edges become rows without labels",
   set.import("source,target,kind\na,b,x\nb,c,y\nc,d,x\nd,a,y\n");
   put_array<std::int64_t>(set.sources / "e.npy", {0, 1, 2, 3}, {2, 2});
   const auto append = [&set](new_row_splits rows) {
-    return value_of(
-      append_to_dataset(set.folder,
-                        new_arrays{.edges = {{"to", set.sources / "e.npy"}},
-                                   .rows = std::move(rows)},
-                        {}, nullptr));
+    return value_of(append_to_dataset(
+                      set.folder,
+                      new_arrays{.edges = {{"to", set.sources / "e.npy"}},
+                                 .rows = std::move(rows)},
+                      {}, nullptr))
+      .now;
   };
   const auto tested = append({});
   CATCH_CHECK(tested.tasks[0].split_counts == counts{2, 1, 3});

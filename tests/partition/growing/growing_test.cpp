@@ -121,7 +121,9 @@ void import_first(grown_pair& to, const two_days& graph, bool sparse,
 
 result<dataset_info> append_tables(const fs::path& folder,
                                    csv_import_options tables) {
-  return append_to_dataset(folder, std::move(tables), {}, nullptr);
+  GRAPHMILL_TRY(const auto grown,
+                append_to_dataset(folder, std::move(tables), {}, nullptr));
+  return grown.now;
 }
 
 csv_import_options some_edges(const temp_folder& folder,
@@ -646,7 +648,7 @@ CATCH_TEST_CASE("arrays of edges make their reverses", "[partition][growing]") {
   };
   CATCH_CHECK_THAT(error_of(append("rev_to")).message,
                    contains("give the array of that type alone"));
-  const auto grown = value_of(append("to"));
+  const auto grown = value_of(append("to")).now;
   auto all =
     set.tables("id,f\na,1\nb,2\nc,3\n", "source,target\na,b\na,b\nc,a\n");
   all.reverse = true;

@@ -1,6 +1,7 @@
 """A dataset of tables and one of arrays grow by a day, with their parts, by the
 built program. Runs go on from yesterday's weights."""
 
+import fcntl
 import json
 import pathlib
 import shutil
@@ -168,6 +169,48 @@ class Append(runs.Workplace):
         else:
             self.assertEqual(self.ask("append", data, *words)["digest"], new)
 
+    def held(self, folder):
+        """The lock of a folder: while the test holds it, appends wait."""
+        file = open(folder.with_name(f".{folder.name}.lock"), "w")
+        self.addCleanup(file.close)
+        fcntl.flock(file, fcntl.LOCK_EX)
+        return file
+
+    def waiting(self, *words):
+        """An append that waits for a lock."""
+        process = subprocess.Popen(
+            [program(), "append", *map(str, words), "--json"], text=True,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.addCleanup(process.communicate)
+        self.addCleanup(process.kill)
+        for line in process.stderr:
+            if "wait for another process" in line:
+                return process
+        self.fail("it does not wait")
+
+    def test_at_once(self):
+        """Each of two appends reports its own edges and rows."""
+        data = self.paid("at-once")
+        parts = runs.partitioned(data, 2, "random")
+        lock = self.held(data)
+        both = [self.waiting(data, "--edges", self.payments(*table), "--parts",
+                             parts)
+                for table in (("few", (6, 7)), ("many", (7, 9)))]
+        lock.close()
+        told = []
+        for process in both:
+            out, failed = process.communicate(timeout=runs.PATIENCE_SECONDS)
+            self.assertEqual(process.returncode, 0, failed)
+            told.append(json.loads(out.splitlines()[-1]))
+        self.assertEqual(
+            [(one["nodes"], one["edges"], one["tasks"]["fraud"]["test"])
+             for one in told], [(0, 120, 60), (0, 240, 120)])
+        self.assertIn(self.digest(data), [one["digest"] for one in told])
+        self.checked(data)
+        self.checked(parts)
+        self.assertIn("nothing to do",
+                      graphmill("append", data, "--parts", parts).stdout)
+
     def test_import_after(self):
         """No import makes what has grown, whatever its sources are."""
         data = self.day_one("again")
@@ -222,7 +265,17 @@ class Append(runs.Workplace):
                     f"{kind if labelled else ''}")
         table = self.top / f"{name}.csv"
         table.write_text("\n".join(lines) + "\n")
-        return table
+        return f"account__pays__account={table}"
+
+    def paid(self, name):
+        """A dataset of five days of payments, with a task."""
+        data = self.top / name
+        imported("csv", "--edges", self.payments(name, (1, 6)), "--source",
+                 "from", "--destination", "to", "--feature", "amount",
+                 "--edge-time", "when", "--reverse", "--task-kind",
+                 "fraud=edge_class", "--task-label", "fraud=kind",
+                 "--split-edges", "0.6,0.2,0.2", "--by", "time", "--out", data)
+        return data
 
     def rows_of(self, data, which, array):
         return np.load(data / f"tasks/fraud/{which}.{array}.npy")
@@ -230,14 +283,7 @@ class Append(runs.Workplace):
     def test_edge_tasks(self):
         """A day's payments become rows of the split that is said; old rows and
         the parts stay what they are, and training goes on."""
-        first = self.payments("first", (1, 6))
-        words = ("--source", "from", "--destination", "to", "--feature",
-                 "amount", "--edge-time", "when", "--reverse",
-                 "--task-kind", "fraud=edge_class", "--task-label",
-                 "fraud=kind")
-        data = self.top / "payments"
-        imported("csv", "--edges", f"account__pays__account={first}", *words,
-                 "--split-edges", "0.6,0.2,0.2", "--by", "time", "--out", data)
+        data = self.paid("payments")
         parts = runs.partitioned(data, 2, "random")
         run = {"task": "fraud", "sampler": {"fanouts": [4, 4], "time": "strict",
                                             "disjoint": True},
@@ -247,14 +293,13 @@ class Append(runs.Workplace):
         yesterday = self.train(run, data)
         before = {which: self.rows_of(data, which, "edges")
                   for which in ("train", "val", "test")}
-        table = f"account__pays__account={self.payments('new', (6, 8))}"
+        table = self.payments("new", (6, 8))
         told = self.ask("append", data, "--edges", table, "--split", "train",
                         "--parts", parts)
         self.assertEqual(told["tasks"],
                          {"fraud": {"train": 120, "val": 0, "test": 0}})
         later = self.payments("later", (8, 9), labelled=False)
-        told = self.ask("append", data, "--edges",
-                        f"account__pays__account={later}", "--parts", parts)
+        told = self.ask("append", data, "--edges", later, "--parts", parts)
         self.assertEqual(told["tasks"],
                          {"fraud": {"train": 0, "val": 0, "test": 60}})
         self.assertIn("60 edges of the test split without a label kept",
