@@ -173,7 +173,8 @@ void print_new_rows(const nlohmann::json& tasks) {
 void report_growth(const append_arguments& given, const growth_report& grown,
                    const std::vector<std::string>& notes,
                    nlohmann::json& line) {
-  const auto& [before, now] = grown;
+  const auto& before = grown.before;
+  const auto& now = grown.now;
   const auto nodes = more_in(before.node_types, now.node_types);
   const auto edges = more_in(before.edge_types, now.edge_types);
   line["nodes"] = nodes;
@@ -229,6 +230,7 @@ result<int> run_append(const append_arguments& given) {
     GRAPHMILL_TRY(const auto grown,
                   append_to_dataset(given.dataset, what, on_progress, stop));
     digest = grown.now.digest;
+    notes.insert(notes.end(), grown.notes.begin(), grown.notes.end());
     report_growth(given, grown, notes, line);
   }
   line["digest"] = digest;

@@ -3,9 +3,11 @@
 #include "partition/growing/grown_dataset.hpp"
 #include "partition/writing/prepare.hpp"
 
+#include <algorithm>
 #include <set>
 #include <string>
 #include <system_error>
+#include <utility>
 
 namespace graphmill {
 
@@ -67,6 +69,14 @@ result<void> check_new_rows(const dataset& before, const additions& what) {
   return ok();
 }
 
+/// What is reported where nothing is new.
+growth_report unchanged(const dataset& data) {
+  return {data.info(),
+          data.info(),
+          {fmt::format("there is no new node or edge: {} stays as it is",
+                       data.folder().string())}};
+}
+
 result<growth_report> append_into(const dataset& before, const additions& what,
                                   const fs::path& folder,
                                   const progress_callback& on_progress,
@@ -86,6 +96,10 @@ result<growth_report> append_into(const dataset& before, const additions& what,
   {
     GRAPHMILL_TRY(const auto nodes, dataset::open(folders.nodes));
     GRAPHMILL_TRY(const auto edges, dataset::open(folders.edges));
+    const auto is_empty = [](const auto& type) { return type.count == 0; };
+    if (std::ranges::all_of(nodes.info().node_types, is_empty)
+        && std::ranges::all_of(edges.info().edge_types, is_empty))
+      return unchanged(before);
     out = write_grown_dataset(before, nodes, edges, folder, on_progress, stop);
   }
   fs::remove_all(aside, failed);
@@ -101,16 +115,20 @@ result<growth_report> append_to_dataset(const fs::path& folder,
                                         const progress_callback& on_progress,
                                         const std::atomic<bool>* stop) {
   growth_report out;
+  auto stays = false;
   const auto build = [&](const fs::path& partial) -> result<void> {
     // Opened with the lock, so that two who append do not lose what is new.
     GRAPHMILL_TRY(const auto before, dataset::open(folder));
     GRAPHMILL_TRYV(expect_growable(before));
     GRAPHMILL_TRYV(check_new_rows(before, what));
     GRAPHMILL_TRY(out, append_into(before, what, partial, on_progress, stop));
-    return ok();
+    stays = out.now.digest == out.before.digest;
+    // An error leaves the folder alone.
+    return stays ? fail(ec::cancelled, "nothing is new") : ok();
   };
   folder_preparation work{folder, present_folder::replace};
-  GRAPHMILL_TRYV(work.run(build, on_progress, stop));
+  if (auto done = work.run(build, on_progress, stop); !done && !stays)
+    return std::move(done).error();
   return out;
 }
 

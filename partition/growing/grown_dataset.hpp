@@ -25,6 +25,7 @@ struct growth {
 struct growth_report {
   dataset_info before;
   dataset_info now;
+  std::vector<std::string> notes{}; ///< Sentences for the user.
 };
 
 /// Each time that the dataset of a folder grew, the first one first. Empty: it

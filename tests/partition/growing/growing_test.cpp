@@ -663,6 +663,29 @@ CATCH_TEST_CASE("a private dataset stays private", "[partition][growing]") {
   CATCH_CHECK(fs::status(set.folder).permissions() == fs::perms::owner_all);
 }
 
+CATCH_TEST_CASE("nothing new changes nothing", "[partition][growing]") {
+  one_table set;
+  auto first = set.tables("id,f\na,1\n", "source,target\na,a\n");
+  first.changes.drop_self_loops = true;
+  set.import(first);
+  const auto file = set.folder / "dataset.json";
+  const auto before = fs::last_write_time(file);
+  put_array<std::int64_t>(set.sources / "none.npy", {}, {2, 0});
+  const auto append = [&](const additions& nothing) {
+    const auto grown =
+      value_of(append_to_dataset(set.folder, nothing, {}, nullptr));
+    CATCH_CHECK(grown.now.digest == grown.before.digest);
+    CATCH_REQUIRE(grown.notes.size() == 1);
+    CATCH_CHECK_THAT(grown.notes[0], contains("stays as it is"));
+  };
+  append(set.tables("id,f\n", "source,target\n"));
+  append(set.tables({}, "source,target\na,a\n"));
+  append(new_arrays{.edges = {{"", set.sources / "none.npy"}}});
+  CATCH_CHECK(fs::last_write_time(file) == before);
+  CATCH_CHECK(value_of(read_growth(set.folder)).empty());
+  CATCH_CHECK(names_in(set.parent.path()) == std::vector<std::string>{"set"});
+}
+
 CATCH_TEST_CASE("reading new tables ends on request", "[partition][growing]") {
   one_table set;
   const auto before = set.import(set.tables("id,f\na,1\n"));

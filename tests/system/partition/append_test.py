@@ -326,6 +326,19 @@ class Append(runs.Workplace):
         self.assertEqual(graphmill("append", data, "--parts", parts, "--split",
                                    "test").returncode, 2)
 
+    def test_nothing_new(self):
+        data = self.paid("nothing")
+        parts = runs.partitioned(data, 2, "random")
+        old = self.digest(data)
+        words = ("append", data, "--edges", self.payments("none", (6, 6)),
+                 "--parts", parts)
+        told = self.ask(*words)
+        self.assertEqual((told["nodes"], told["edges"], told["digest"]),
+                         (0, 0, old))
+        self.assertIn("stays as it is", "\n".join(told["notes"]))
+        self.assertIn("stays as it is", graphmill(*words).stdout)
+        self.assertFalse((data / "growth.json").exists())
+
     def test_refused(self):
         """Wrong rows leave the dataset as it was; parts are not appended to."""
         data = self.day_one("refused")
