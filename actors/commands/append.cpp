@@ -19,6 +19,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <vector>
 
 namespace graphmill {
@@ -103,6 +104,25 @@ result<void> expect_whole(const std::filesystem::path& folder) {
               "{} is a dataset in parts; append to the dataset that it was "
               "made of, and name the parts with --parts",
               folder.string());
+}
+
+/// Fails if this process is in a folder that is to be replaced, where relative
+/// paths lead nowhere afterwards.
+result<void> expect_outside(const std::filesystem::path& folder) {
+  std::error_code failed;
+  const auto real = std::filesystem::canonical(folder, failed);
+  if (failed)
+    return ok(); // There is none, or opening it reports why.
+  const auto here = std::filesystem::current_path(failed);
+  if (failed
+      || std::mismatch(real.begin(), real.end(), here.begin(), here.end()).first
+           != real.end())
+    return ok();
+  return fail(
+    ec::invalid_argument,
+    "append replaces {}, which is or holds the current folder: run it "
+    "from another one, such as {}",
+    folder.string(), real.parent_path().string());
 }
 
 /// Whether parts are of a dataset as it is now.
@@ -197,6 +217,8 @@ result<int> run_append(const append_arguments& given) {
   const auto* stop = &interrupt_flag::raised();
   const auto on_progress = show_progress(given.quiet);
   const auto appends = !given.nodes.empty() || !given.edges.empty();
+  for (const auto& folder : {given.dataset, given.parts})
+    GRAPHMILL_TRYV(expect_outside(folder));
   GRAPHMILL_TRYV(expect_whole(given.dataset));
   std::vector<std::string> notes;
   std::string digest;

@@ -355,6 +355,25 @@ class Append(runs.Workplace):
                          f"person__buys__item={bad}")
         self.assertIn("is a dataset in parts", done.stderr)
 
+    def test_folders(self):
+        """No append takes the current folder away from its shell."""
+        data = self.paid("folders")
+        parts = runs.partitioned(data, 2, "random")
+        old = self.digest(data)
+        table = self.payments("later", (6, 7))
+        for inside, words in ((data, (".",)), (data / "edges", (data,)),
+                              (parts, (data, "--parts", "."))):
+            done = graphmill("append", *words, "--edges", table,
+                             within=("env", "--chdir", str(inside)))
+            self.assertEqual(done.returncode, 1)
+            self.assertIn(f"run it from another one, such as {self.top}",
+                          done.stderr)
+        self.assertEqual(self.digest(data), old)
+        told = self.ask("append", f"{data}/", "--edges", table, "--parts",
+                        f"{parts}/")
+        self.assertEqual(told["edges"], 120)
+        self.checked(parts)
+
 
 if __name__ == "__main__":
     program()
