@@ -456,7 +456,13 @@ result<growth_report> grower::run(const progress_callback& on_progress,
   info_.digest = digests.content;
   GRAPHMILL_TRYV(write_dataset_info(folder_, info_));
   GRAPHMILL_TRYV(write_array_digests(folder_, digests.arrays));
-  return growth_report{before_.info(), info_};
+  growth_report out{before_.info(), info_};
+  for (std::size_t t = 0; t < info_.tasks.size(); ++t)
+    if (const auto rows = tasks_->repeated_rows(t); rows > 0)
+      out.notes.push_back(
+        fmt::format("task {}: {} with the nodes of an earlier row",
+                    info_.tasks[t].name, pluralized(rows, "new row")));
+  return out;
 }
 
 } // namespace

@@ -10,6 +10,7 @@
 #include <optional>
 #include <string_view>
 #include <tuple>
+#include <unordered_map>
 #include <utility>
 
 namespace graphmill {
@@ -328,6 +329,28 @@ result<grown_order> grown_tasks::order_of(edge_type_id type) {
       out.edges.push_back(edge.place);
     }
   }
+  return out;
+}
+
+std::int64_t grown_tasks::repeated_rows(std::size_t task) const {
+  using rows_of_pairs =
+    std::unordered_map<node_pair, std::int64_t, node_pair_hash>;
+  std::vector<rows_of_pairs> fresh(info_.tasks[task].edge_types.size());
+  const auto each = [&](bool newer, auto visit) {
+    for (const auto& rows : tasks_[task].rows)
+      for (const auto& [edge, is_newer, from] : rows)
+        if (is_newer == newer)
+          visit(fresh[static_cast<std::size_t>(edge.type)],
+                node_pair{edge.source, edge.destination});
+  };
+  each(true, [](rows_of_pairs& of, const node_pair& pair) { ++of[pair]; });
+  std::int64_t out = 0;
+  each(false, [&out](rows_of_pairs& of, const node_pair& pair) {
+    if (const auto at = of.find(pair); at != of.end()) {
+      out += at->second;
+      of.erase(at);
+    }
+  });
   return out;
 }
 

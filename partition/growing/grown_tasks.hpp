@@ -22,7 +22,8 @@ namespace graphmill {
 /// split. Refers to what it is made of.
 ///
 /// `order_of` is called once for each leveled type, and then `write`. Memory:
-/// 24 bytes for each edge of a leveled type, and 56 for each row.
+/// 24 bytes for each edge of a leveled type, 56 for each row, and as many again
+/// for each new row while `repeated_rows` counts.
 class grown_tasks {
 public:
   /// @param edges The new edges alone. Its tasks are those of `before`, by
@@ -33,6 +34,10 @@ public:
   /// stand beside the old ones of their split.
   static result<grown_tasks> open(const dataset& before, const dataset& edges,
                                   dataset_info& info);
+
+  /// How many new rows of a task have the edge type, source and destination of
+  /// an old one, in any split.
+  std::int64_t repeated_rows(std::size_t task) const;
 
   /// Whether all rows and edges of leveled types stay as they are.
   bool stay() const { return stay_; }

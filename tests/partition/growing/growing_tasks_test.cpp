@@ -298,6 +298,7 @@ struct one_list {
     options.new_rows = std::move(rows);
     GRAPHMILL_TRY(const auto grown,
                   append_to_dataset(folder, options, {}, nullptr));
+    notes.insert(notes.end(), grown.notes.begin(), grown.notes.end());
     return grown.now;
   }
   std::string refusal(const std::string& edges, new_row_splits rows = {}) {
@@ -369,6 +370,20 @@ CATCH_TEST_CASE("rows hold out reverses of the other day, too",
   const auto data = set.opened();
   CATCH_CHECK(list<std::int64_t>(data.task(0).splits[0]->exclude->ids).size()
               == 1);
+}
+
+CATCH_TEST_CASE("new rows with the nodes of an old one are counted",
+                "[partition][growing][tasks]") {
+  one_list set;
+  set.choices = {{csv_role::task_split, "set"}};
+  set.import("source,target,set\na,b,train\nb,c,val\nc,d,test\nd,a,\n");
+  // Of edges in no split, and the other way, there is no row.
+  value_of(set.append("source,target,set\nd,a,test\nb,a,test\nb,b,train\n"));
+  CATCH_CHECK_FALSE(set.has_note("of an earlier row"));
+  value_of(set.append(
+    "source,target,set\na,b,test\na,b,val\nb,c,val\na,c,test\nc,d,\n"));
+  CATCH_CHECK(
+    set.has_note("task learnt: 3 new rows with the nodes of an earlier row"));
 }
 
 CATCH_TEST_CASE("new edges are rows of the test split, or of one that is said",
