@@ -361,7 +361,10 @@ result<void> copy_edges_and_tasks(csv_graph& graph, const dataset_info& info,
     GRAPHMILL_TRY(const auto found, task.finish(writer));
     unlabelled.insert(found.begin(), found.end());
   }
-  return note_unused_labels(graph, options, std::move(unlabelled));
+  // An append cannot change what its import said.
+  return options.after.empty()
+           ? note_unused_labels(graph, options, std::move(unlabelled))
+           : ok();
 }
 
 /// Splits the target as the options say.
