@@ -48,7 +48,7 @@ result<void> check_new_rows(const dataset& before, const additions& what) {
                 "nodes into one",
                 before.folder().string());
   std::set<std::string> seen;
-  for (const auto& [task, which] : said) {
+  for (const auto& [task, unused] : said) {
     if (!task.empty() && !before.info().find_task(task))
       return fail(ec::invalid_argument, "--split: {} has no task {}; it has {}",
                   before.folder().string(), task, names);
@@ -56,16 +56,16 @@ result<void> check_new_rows(const dataset& before, const additions& what) {
       return fail(ec::invalid_argument,
                   "--split: two splits are said{}{}; say one",
                   task.empty() ? "" : " for the task ", task);
-    if (arrays == nullptr || !which || *which == split::test)
-      continue;
-    for (const auto& one : tasks)
-      if ((task.empty() || task == one.name) && traits_of(one.kind).labels)
-        return fail(ec::invalid_argument,
-                    "--split {}: arrays have no labels, so their edges make no "
-                    "row of the task {} there: append a table, or say --split "
-                    "test or none",
-                    file_stem(*which), one.name);
   }
+  for (const auto& task : tasks)
+    if (const auto which = split_for(said, task.name);
+        arrays != nullptr && which && *which != split::test
+        && traits_of(task.kind).labels)
+      return fail(ec::invalid_argument,
+                  "--split {}: arrays have no labels, so their edges make no "
+                  "row of the task {} there: append a table, or say --split "
+                  "{}=test or {}=none",
+                  file_stem(*which), task.name, task.name, task.name);
   return ok();
 }
 

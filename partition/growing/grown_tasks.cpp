@@ -239,8 +239,9 @@ result<void> grown_tasks::add_split(std::size_t task, split which,
       return fail(ec::invalid_argument,
                   "task {}: each row of the {} split has {} negatives, and new "
                   "ones have {}: give as many, or put the new edges into "
-                  "another split (--split)",
-                  about.name, file_stem(which), each, more->negative_counts[s]);
+                  "another split (--split {}=SPLIT)",
+                  about.name, file_stem(which), each, more->negative_counts[s],
+                  about.name);
   }
   about.split_counts[s] = std::ssize(older) + std::ssize(newer);
   const auto by_type = [](const grown_row& a, const grown_row& b) {

@@ -63,10 +63,13 @@ result<void> csv_task_reader::check_new_split(const csv_edge_file& file) const {
     return ok();
   return fail(ec::invalid_argument,
               "--split {}: column {} of {} says the splits of its edges for "
-              "the task {} already; leave one of both out",
+              "the task {} already; leave one of both out{}",
               *said ? file_stem(**said) : "none",
               column_text(file.layout, *column), file.table.file.string(),
-              task_.name);
+              task_.name,
+              info_.tasks.size() == 1
+                ? ""
+                : ", or say --split TASK=SPLIT of other tasks alone");
 }
 
 /// Fails unless something says which edges train.

@@ -584,6 +584,42 @@ CATCH_TEST_CASE("arrays of edges become rows without labels",
     contains("rows of the task learnt have weights, which arrays of ends"));
 }
 
+CATCH_TEST_CASE("a split is said of one of several tasks",
+                "[partition][growing][tasks]") {
+  one_list set;
+  const std::string header = "source,target,kind,set\n";
+  auto first =
+    set.tables(header + "a,b,x,train\nb,c,y,val\nc,d,x,test\nd,a,y,train\n");
+  first.changes.tasks = {
+    {.name = "learnt", .kind = edge_task_kind::edge_class},
+    {.name = "links",
+     .split = edge_split_request{.fractions = {0.5, 0.25, 0.25}}}};
+  first.choices = {
+    {.role = csv_role::task_label, .column = "kind", .task = "learnt"},
+    {.role = csv_role::task_split, .column = "set", .task = "learnt"}};
+  fs::create_directory(set.folder);
+  value_of(import_csv(first, set.folder));
+  CATCH_CHECK_THAT(set.refusal(header + "a,c,x,train\n", {{"", split::train}}),
+                   contains("or say --split TASK=SPLIT of other tasks alone"));
+  const auto tables =
+    value_of(set.append(header + "a,c,x,val\n", {{"links", split::train}}));
+  CATCH_CHECK(tables.tasks[0].split_counts == counts{2, 2, 1});
+  CATCH_CHECK(tables.tasks[1].split_counts == counts{3, 1, 1});
+  put_array<std::int64_t>(set.sources / "e.npy", {0, 1, 2, 3}, {2, 2});
+  const auto append = [&set](new_row_splits rows) {
+    return append_to_dataset(set.folder,
+                             new_arrays{.edges = {{"", set.sources / "e.npy"}},
+                                        .rows = std::move(rows)},
+                             {}, nullptr);
+  };
+  CATCH_CHECK_THAT(error_of(append({{"", split::train}})).message,
+                   contains("say --split learnt=test or learnt=none"));
+  const auto arrays =
+    value_of(append({{"", split::train}, {"learnt", split::test}})).now;
+  CATCH_CHECK(arrays.tasks[0].split_counts == counts{2, 2, 3});
+  CATCH_CHECK(arrays.tasks[1].split_counts == counts{5, 1, 1});
+}
+
 CATCH_TEST_CASE("nodes alone leave tasks as they are",
                 "[partition][growing][tasks]") {
   const graph_form form{edge_task_kind::link, 2, times_of::edges, true, true};
