@@ -174,6 +174,11 @@ struct csv_import_options {
   time_unit times = time_unit::automatic;
 };
 
+/// How messages name the dataset `options.like`. An append has no such option.
+inline std::string like_text(const csv_import_options& options) {
+  return (options.after.empty() ? "--like " : "") + options.like.string();
+}
+
 /// Imports text tables (RFC 4180: quotes, and line breaks within them). Ids are
 /// any
 /// text on one line; a node's number is its position in its table, and

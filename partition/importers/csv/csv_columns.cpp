@@ -311,6 +311,12 @@ result<column_roles> csv_chooser::apply(const csv_table& table,
     const auto column = find_column(layout, choice.column);
     if (!column && (!named || choice.if_there))
       continue;
+    if (!column && !options_.after.empty())
+      return rows.wrong(fmt::format(
+        "{} was imported with a column \"{}\", which is missing here; there "
+        "are {}",
+        options_.after.string(), choice.column,
+        columns_text(layout, all_columns(layout))));
     if (!column) {
       const auto near = closest(choice.column, layout.names);
       return rows.wrong(fmt::format(
@@ -330,6 +336,18 @@ result<column_roles> csv_chooser::apply(const csv_table& table,
     roles[*column] = choice.role;
   }
   return roles;
+}
+
+result<void> csv_chooser::expect_known(const column_roles& roles,
+                                       const csv_layout& layout,
+                                       const csv_reader& rows) const {
+  const auto left = columns_without_role(roles);
+  if (options_.after.empty() || left.empty())
+    return ok();
+  return rows.wrong(fmt::format(
+    "{} was imported without a column {}: new tables have the columns of the "
+    "first import",
+    options_.after.string(), columns_text(layout, left)));
 }
 
 result<void> csv_chooser::set_task_columns(const choice& choice,
@@ -408,6 +426,7 @@ result<csv_layout> csv_chooser::edge_columns(const csv_table& table,
   remember(layout, true);
   GRAPHMILL_TRY(auto roles, apply(table, rows, layout, true));
   add_by_name(roles, layout, edge_role_of);
+  GRAPHMILL_TRYV(expect_known(roles, layout, rows));
   add_ends_by_type(roles, table, layout);
   ignore_others(roles, table);
   if (auto added = add_ends(roles, table, layout, rows); !added) {
@@ -443,6 +462,7 @@ result<csv_layout> csv_chooser::node_columns(const csv_table& table) {
   remember(layout, false);
   GRAPHMILL_TRY(auto roles, apply(table, rows, layout, false));
   add_by_name(roles, layout, node_role_of);
+  GRAPHMILL_TRYV(expect_known(roles, layout, rows));
   ignore_others(roles, table);
   if (!has_role(roles, csv_role::id))
     return rows.wrong(fmt::format(

@@ -51,6 +51,9 @@ private:
 
   result<column_roles> apply(const csv_table& table, const csv_reader& rows,
                              csv_layout& layout, bool edges);
+  /// Fails if an append has a column that no table of its import had.
+  result<void> expect_known(const column_roles& roles, const csv_layout& layout,
+                            const csv_reader& rows) const;
   /// Gives tasks the column of a choice.
   result<void> set_task_columns(const choice& choice, std::size_t column,
                                 const csv_reader& rows,

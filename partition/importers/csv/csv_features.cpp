@@ -107,8 +107,7 @@ result<void> find_fields_like(const csv_table& table, const csv_layout& layout,
                   "{} has no column \"{}\", of which {} has features",
                   table.file.string(), request.column, options.like.string());
     auto said = request;
-    said.where = fmt::format("{}{}", options.after.empty() ? "--like " : "",
-                             options.like.string());
+    said.where = like_text(options);
     GRAPHMILL_TRYV(expect_no_answer(layout, *column, said));
     features.fields.push_back(*column);
   }

@@ -663,6 +663,44 @@ CATCH_TEST_CASE("a private dataset stays private", "[partition][growing]") {
   CATCH_CHECK(fs::status(set.folder).permissions() == fs::perms::owner_all);
 }
 
+CATCH_TEST_CASE("what new tables lack is told without options of the import",
+                "[partition][growing]") {
+  one_table set;
+  set.import(set.tables("id,label,split,f\na,x,train,1\nb,y,test,2\n",
+                        "source,target,weight\na,b,1\n"));
+  const auto other = [&set](const std::string& type) {
+    auto out = set.tables({}, "source,target\na,b\n");
+    out.edges[0].type = type;
+    return set.refusal(out);
+  };
+  const auto nodes = [&set](const std::string& table) {
+    return set.refusal(set.tables(table));
+  };
+  const auto edges = [&set](const std::string& table) {
+    return set.refusal(set.tables({}, table));
+  };
+  for (const auto& [message, said] :
+       {std::pair{nodes("id,label,f,g\nc,x,1,2\n"), "without a column \"g\""},
+        std::pair{nodes("id,label,f,target\nc,x,1,2\n"),
+                  "without a column \"target\""},
+        std::pair{nodes(",id,label,f\n0,c,x,1\n"), "without a column 1"},
+        std::pair{nodes("id,label\nc,x\n"), "with a column \"f\", which is"},
+        std::pair{edges("source,target,weight,more\na,b,1,2\n"),
+                  "without a column \"more\""},
+        std::pair{edges("from,target,weight\na,b,1\n"),
+                  "with a column \"source\", which is missing here; there are "
+                  "\"from\""},
+        std::pair{other("node__likes__node"),
+                  "no table of the type node__likes__node, but of "
+                  "node__to__node; leave "}}) {
+    CATCH_CHECK_THAT(message, contains(said));
+    CATCH_CHECK(message.find("--") == message.npos);
+  }
+  for (const auto& message :
+       {nodes("id,label,f\nc,z,1\n"), nodes("id,label,f\nc,x,\"1,5\"\n")})
+    CATCH_CHECK_THAT(message, contains("or import all tables again"));
+}
+
 CATCH_TEST_CASE("nothing new changes nothing", "[partition][growing]") {
   one_table set;
   auto first = set.tables("id,f\na,1\n", "source,target\na,a\n");

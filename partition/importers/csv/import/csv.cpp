@@ -27,6 +27,7 @@
 #include <fcntl.h>
 
 #include <algorithm>
+#include <array>
 #include <span>
 
 namespace graphmill {
@@ -918,6 +919,17 @@ result<void> import_additions(const csv_import_options& given,
                          on_progress, errors);
 }
 
+/// Whether a reader of tables, which does not know what it reads them for,
+/// advises an option that an append lacks.
+bool advises_options(std::string_view message) {
+  return std::ranges::any_of(
+    std::to_array({"--no-label", "--decimal", "--fill", "--ignore",
+                   "--separator", "--time-unit"}),
+    [message](const char* option) {
+      return message.find(option) != message.npos;
+    });
+}
+
 } // namespace
 
 result<void> import_csv_additions(const csv_import_options& options,
@@ -926,9 +938,13 @@ result<void> import_csv_additions(const csv_import_options& options,
   GRAPHMILL_TRY(const auto joined, join_tables(options));
   row_errors errors{0, folders.nodes / rejected_rows_name, options.stop};
   const auto done = import_additions(joined, folders, on_progress, errors);
-  if (!done)
-    return errors.with(done.error());
-  return ok();
+  if (done)
+    return ok();
+  auto out = errors.with(done.error());
+  if (advises_options(out.message))
+    out.message += "; options of import csv are those of the first import: "
+                   "change the table, or import all tables again";
+  return out;
 }
 
 result<dataset_info> import_csv(const csv_import_options& options,

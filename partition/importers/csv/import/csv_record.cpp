@@ -140,10 +140,11 @@ nlohmann::json changes_json(const csv_import_options& options) {
 }
 
 error no_csv_record(const csv_import_options& options, std::string_view why) {
-  return fail(ec::invalid_argument,
-              "--like {}: {}; import that dataset again with import csv, whole "
-              "and not in parts",
-              options.like.string(), why);
+  return fail(
+    ec::invalid_argument,
+    "{}: {}; import that dataset again with import csv, whole and not "
+    "in parts",
+    like_text(options), why);
 }
 
 error damaged_csv_record(const csv_import_options& options) {
@@ -191,13 +192,11 @@ void add_choice(csv_import_options& options, std::size_t given,
   };
   if (std::ranges::any_of(std::span{options.choices}.first(given), is_chosen))
     return;
-  options.choices.push_back(
-    {.role = role,
-     .column = table.type + "=" + column,
-     .if_there = if_there,
-     .task = task,
-     .where = fmt::format("{}{}", options.after.empty() ? "--like " : "",
-                          options.like.string())});
+  options.choices.push_back({.role = role,
+                             .column = table.type + "=" + column,
+                             .if_there = if_there,
+                             .task = task,
+                             .where = like_text(options)});
 }
 
 /// Whether tomorrow's table must have the column, too. It may lack answers.
@@ -273,8 +272,10 @@ result<void> order_tables(const nlohmann::json& recorded, const char* option,
                           const csv_import_options& options,
                           std::vector<csv_table>& tables) {
   std::vector<csv_table> ordered;
+  std::string names;
   for (const auto& table : recorded) {
     const auto type = table.value("type", std::string{});
+    names += (names.empty() ? "" : ", ") + type;
     const auto at = std::ranges::find_if(
       tables, [&](const csv_table& each) { return each.type == type; });
     if (at == tables.end() && !options.after.empty())
@@ -289,8 +290,10 @@ result<void> order_tables(const nlohmann::json& recorded, const char* option,
   }
   if (!tables.empty())
     return fail(ec::invalid_argument,
-                "--like {}: it has no table of the type of {}; leave that out",
-                options.like.string(), tables.front().file.string());
+                "{}: it has no table of the type {}{}; leave {} out",
+                like_text(options), tables.front().type,
+                names.empty() ? "" : ", but of " + names,
+                tables.front().file.string());
   tables = std::move(ordered);
   return ok();
 }
