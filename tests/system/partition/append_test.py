@@ -169,6 +169,39 @@ class Append(runs.Workplace):
         else:
             self.assertEqual(self.ask("append", data, *words)["digest"], new)
 
+    def test_killed_parts(self):
+        """Parts that an append which was killed has left behind catch up."""
+        data = self.day_one("killed-parts")
+        parts = runs.partitioned(data, 2, "random")
+        old = self.digest(data)
+        lock = self.held(parts)
+        process = self.waiting(data, *self.tables("two", (90, 99), (40, 44), 2),
+                               "--parts", parts)
+        process.kill()
+        process.wait()
+        lock.close()
+        new = self.digest(data)
+        self.assertNotEqual(new, old)
+        self.assertEqual(self.source(parts), old)
+        # And again, while they are written.
+        process = subprocess.Popen([program(), "append", data, "--parts", parts,
+                                    "--quiet"], stdout=subprocess.DEVNULL)
+        while (process.poll() is None
+               and not any(self.top.glob(f".{parts.name}.partial-*"))):
+            pass
+        process.kill()
+        process.wait()
+        self.checked(parts)
+        self.assertIn(self.source(parts), (old, new))
+        self.ask("append", data, "--parts", parts)
+        self.checked(parts)
+        self.assertEqual(self.source(parts), new)
+
+    def source(self, parts):
+        """The digest of the dataset that parts are of."""
+        return json.loads(
+            (parts / "partitions.json").read_text())["source_digest"]
+
     def held(self, folder):
         """The lock of a folder: while the test holds it, appends wait."""
         file = open(folder.with_name(f".{folder.name}.lock"), "w")
