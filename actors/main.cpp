@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <filesystem>
 #include <string_view>
 #include <system_error>
@@ -43,6 +44,9 @@ int become_engine(char** argv) {
   if (failed) // Without its folder, whatever lies here would be started.
     return graphmill::say_failure(
       graphmill::fail_errno(failed.value(), "cannot find this program's file"));
+  // OpenBLAS starts a thread for each core when it is loaded, and each spins for a
+  // tenth of a second. Replicas have threads of their own and use none of them.
+  ::setenv("OPENBLAS_NUM_THREADS", "1", 1);
   const auto engine = self.parent_path() / "graphmill-engine";
   ::execv(engine.c_str(), argv);
   return graphmill::say_failure(
