@@ -103,7 +103,9 @@ class Engine:
             self._process = subprocess.Popen(
                 [program, "--socket", str(theirs.fileno())],
                 stdin=subprocess.DEVNULL, stdout=self._log, stderr=self._log,
-                pass_fds=[theirs.fileno()], start_new_session=True)
+                pass_fds=[theirs.fileno()], start_new_session=True,
+                # It computes nothing, and OpenBLAS's threads spin at its start.
+                env={**os.environ, "OPENBLAS_NUM_THREADS": "1"})
         except OSError as cause:
             ours.close()
             self._log.close()
