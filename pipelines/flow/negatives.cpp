@@ -781,8 +781,14 @@ std::vector<std::int64_t> seed_bound(const definition& def,
 std::uint64_t row_bound(const definition& def, const dataset_info& info,
                         phase which, std::int64_t rows) {
   const auto* task = chosen_task(info);
+  // With trees, each row has a number, a time and the places of its nodes.
+  const auto of_tree = [&def](std::uint64_t nodes) -> std::uint64_t {
+    return def.sampler.disjoint
+             ? 2 * sizeof(std::int64_t) + nodes * sizeof(std::int32_t)
+             : 0;
+  };
   if (task == nullptr)
-    return 0;
+    return std::uint64_t(rows) * of_tree(1);
   const auto numbers = numbers_of(def, info, *task, which);
   const auto each = std::uint64_t(2 + numbers.destinations + numbers.sources
                                   + 2 * numbers.pairs);
@@ -791,8 +797,8 @@ std::uint64_t row_bound(const definition& def, const dataset_info& info,
                   * (numbers.joint_destinations + numbers.joint_sources));
   const auto& target = info.node_types[static_cast<std::size_t>(info.target)];
   const auto of_row =
-    each * sizeof(local_id) + sizeof(edge_id) + sizeof(std::int32_t)
-    + sizeof(float)
+    each * sizeof(local_id) + of_tree(each) + sizeof(edge_id)
+    + sizeof(std::int32_t) + sizeof(float)
     + std::max<std::uint64_t>(target.label_bytes(), sizeof(std::int64_t))
     + (numbers.all[wrong_destination] || numbers.all[wrong_source]
          ? 3 * sizeof(std::span<const node_id>) // Of `full_ranking`.

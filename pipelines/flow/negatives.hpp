@@ -176,7 +176,7 @@ std::vector<std::int64_t> seed_bound(const definition& def,
                                      std::int64_t rows);
 
 /// The most bytes that such a batch has besides its nodes
-/// (`seed_batch::row_bytes`); 0 where nodes are learnt.
+/// (`seed_batch::row_bytes`).
 std::uint64_t row_bound(const definition& def, const dataset_info& info,
                         phase which, std::int64_t rows);
 

@@ -895,11 +895,11 @@ CATCH_TEST_CASE("batches of links are within the bound of their seeds",
           corrupted_end::both, corrupted_end::pair})
       for (const auto which : {phase::train, phase::test}) {
         const auto plain = random_links(7, 20);
-        const cut_links links{
-          plain, 1, which == phase::train ? split::train : split::test};
+        cut_links links{plain, 1,
+                        which == phase::train ? split::train : split::test};
         if (kind == negative_kind::joint && corrupt == corrupted_end::pair)
           continue; // Refused.
-        const auto def = links_of(kind, 3, corrupt);
+        auto def = links_of(kind, 3, corrupt);
         const link_negatives source{
           def, links.info, links.orders, links.table,
           std::make_shared<const unknown_pairs>(value_of(
@@ -911,6 +911,16 @@ CATCH_TEST_CASE("batches of links are within the bound of their seeds",
         for (std::size_t t = 0; t < bound.size(); ++t)
           CATCH_CHECK(std::ssize(batch.nodes[t]) <= bound[t]);
         CATCH_CHECK(batch.row_bytes() <= row_bound(def, links.info, which, 20));
+        if (kind == negative_kind::joint)
+          continue; // Not with trees.
+        def.sampler.disjoint = true;
+        const std::vector<std::int64_t> times(rows.size(), 7);
+        links.table.times = times;
+        const auto trees =
+          batch_of(links.table, rows, links.info,
+                   source.of(links.table, rows, which, 0, 0), true);
+        CATCH_CHECK(trees.row_bytes() > batch.row_bytes());
+        CATCH_CHECK(trees.row_bytes() <= row_bound(def, links.info, which, 20));
       }
 }
 
