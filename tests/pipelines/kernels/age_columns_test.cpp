@@ -1,5 +1,4 @@
 #include "pipelines/kernels/age_columns.hpp"
-#include "pipelines/kernels/edge_rows.hpp"
 #include "tests/support/catch.hpp"
 
 #include <cmath>
@@ -104,23 +103,6 @@ CATCH_TEST_CASE("frequencies that are no numbers are not hidden by cosines",
   age_columns{&age, 1, {&nothing, 1, 1}, {&phase, 1, 1}}.run(0, 1, 0,
                                                              {&out, 1, 1});
   CATCH_CHECK(std::isnan(out));
-}
-
-CATCH_TEST_CASE("the gradient of sums over edges goes to their last columns",
-                "[kernels][edge_features]") {
-  // Two rows: edges 0 and 1 lead to sources 1 and 0, edge 2 to source 1.
-  const std::vector<std::int64_t> indptr{0, 2, 3};
-  const std::vector<local_id> columns{1, 0, 1};
-  const std::vector<float> row_scale{2, 0.5f}, column_scale{4, 8};
-  const std::vector<float> values{1, 3, 0.25f}, gradient{1, 2, -1, 4};
-  const edge_sum task{.indptr = indptr.data(),
-                      .columns = columns.data(),
-                      .row_scale = row_scale.data(),
-                      .column_scale = column_scale.data(),
-                      .values = values.data()};
-  std::vector<float> into{1, 0, 0, 0, 0, 0};
-  edge_sum_backward(task, {gradient.data(), 2, 2}, 0, 2, {into.data(), 3, 2});
-  CATCH_CHECK(into == std::vector<float>{17, 32, 24, 48, -1, 4});
 }
 
 } // namespace graphmill::test
