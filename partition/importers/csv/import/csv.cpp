@@ -427,7 +427,8 @@ result<void> declare_features(const csv_node_type& type,
 result<graph_changes> changes_of_types(const csv_graph& graph,
                                        const csv_import_options& options) {
   auto out = options.changes;
-  for (const auto& [name, norm] : options.changes.normalise) {
+  for (const auto& named : options.changes.normalise) {
+    const auto& name = named.first; // Clang 14's lambdas capture no binding.
     if (is_csv_node_type(options, name))
       continue;
     const auto has_name = [&name](const csv_edge_file& file) {
