@@ -139,47 +139,6 @@ result<void> kept_edges::append(std::span<const node_id> sources,
     spool_);
 }
 
-result<void> kept_edges::write(edge_type_info& about,
-                               std::uint64_t memory_bytes,
-                               const progress_callback& on_progress,
-                               std::function<std::string(node_id)> name_of,
-                               placed_edges& placed) {
-  about.index_type = narrow(sources_) ? dtype::int32 : dtype::int64;
-  const csc_job job{.folder = folder_,
-                    .sources = sources_,
-                    .destinations = destinations_,
-                    .index_type = about.index_type,
-                    .memory_bytes = memory_bytes,
-                    .duplicates = rules_.duplicates,
-                    .name_of = std::move(name_of),
-                    .on_progress = on_progress};
-  GRAPHMILL_TRYV(std::visit(
-    [&](auto& spool) -> result<void> {
-      GRAPHMILL_TRYV(spool.flush());
-      about.count = spool.size();
-      GRAPHMILL_TRY(const auto written, sort_to_csc(spool, job));
-      dropped_.duplicates = about.count - written.edges;
-      // The first one's features would be taken without a word.
-      if (about.feature_width > 0 && dropped_.duplicates > 0
-          && rules_.duplicates == duplicate_edges::match)
-        return fail(ec::invalid_data,
-                    "{}: {} edges join nodes that an earlier edge joins, and "
-                    "edges have features; say --duplicates drop to keep those "
-                    "of the first",
-                    name_, dropped_.duplicates);
-      about.count = written.edges;
-      about.max_in_degree = written.max_in_degree;
-      if (about.leveled || about.feature_width > 0 || about.timed) {
-        GRAPHMILL_TRY(placed, place(spool));
-      }
-      spool = {};
-      return ok();
-    },
-    spool_));
-  return about.weighted && !about.leveled && !about.timed ? write_sums(about)
-                                                          : ok();
-}
-
 /// Lists keep the order in which their edges were appended, so going through
 /// these once more says where each lies. In a list without duplicates a source
 /// is there once, so an edge that is not the next one there is a duplicate.
@@ -239,6 +198,47 @@ result<placed_edges> kept_edges::place(edge_spool<Edge>& spool) const {
   if (auto fault = mapped_file::first_fault())
     return std::move(*fault);
   return out;
+}
+
+result<void> kept_edges::write(edge_type_info& about,
+                               std::uint64_t memory_bytes,
+                               const progress_callback& on_progress,
+                               std::function<std::string(node_id)> name_of,
+                               placed_edges& placed) {
+  about.index_type = narrow(sources_) ? dtype::int32 : dtype::int64;
+  const csc_job job{.folder = folder_,
+                    .sources = sources_,
+                    .destinations = destinations_,
+                    .index_type = about.index_type,
+                    .memory_bytes = memory_bytes,
+                    .duplicates = rules_.duplicates,
+                    .name_of = std::move(name_of),
+                    .on_progress = on_progress};
+  GRAPHMILL_TRYV(std::visit(
+    [&](auto& spool) -> result<void> {
+      GRAPHMILL_TRYV(spool.flush());
+      about.count = spool.size();
+      GRAPHMILL_TRY(const auto written, sort_to_csc(spool, job));
+      dropped_.duplicates = about.count - written.edges;
+      // The first one's features would be taken without a word.
+      if (about.feature_width > 0 && dropped_.duplicates > 0
+          && rules_.duplicates == duplicate_edges::match)
+        return fail(ec::invalid_data,
+                    "{}: {} edges join nodes that an earlier edge joins, and "
+                    "edges have features; say --duplicates drop to keep those "
+                    "of the first",
+                    name_, dropped_.duplicates);
+      about.count = written.edges;
+      about.max_in_degree = written.max_in_degree;
+      if (about.leveled || about.feature_width > 0 || about.timed) {
+        GRAPHMILL_TRY(placed, place(spool));
+      }
+      spool = {};
+      return ok();
+    },
+    spool_));
+  return about.weighted && !about.leveled && !about.timed ? write_sums(about)
+                                                          : ok();
 }
 
 result<std::vector<edge_id>>
