@@ -45,6 +45,7 @@ def main():
     optimizer = torch.optim.Adam(model.parameters(), lr=0.005)
     for epoch in range(arguments.epochs):
         model.train()
+        losses = []
         for batch in train:
             h = model(batch)
             source, destination = batch.edge_label_index
@@ -56,12 +57,14 @@ def main():
             optimizer.zero_grad()
             loss.backward()
             optimizer.step()
+            losses.append(float(loss))
         if int(os.environ.get("RANK", 0)) == 0:
             own.eval()
             with torch.no_grad():
                 ranks = torch.cat([ranks_of(own(batch), batch)
                                    for batch in validation])
-            print(f"epoch {epoch + 1}: validation mrr {(1 / ranks).mean():.4f}, "
+            print(f"epoch {epoch + 1}: loss {sum(losses) / len(losses):.4f}, "
+                  f"validation mrr {(1 / ranks).mean():.4f}, "
                   f"hits@10 {(ranks <= 10).float().mean():.4f}")
 
 
