@@ -90,7 +90,8 @@ build() {
 # With run=exec, the shell becomes the tests, so that they can be killed.
 run_tests() {
   rm -f "$1/meson-logs/$2.json" # What is counted is of this run.
-  ${run-} meson test -C "$1" --logbase "$2" --no-rebuild --print-errorlogs "${@:3}"
+  ${run-} meson test -C "$1" --logbase "$2" --no-rebuild --print-errorlogs \
+    --num-processes $(($(nproc) + 1)) "${@:3}"
 }
 
 configure build --buildtype=release -Dtests=true
