@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Measures what features and times of edges cost.
+"""Measures what features and times of edges cost, and growing.
 
     python3 examples/measure_edges.py MODE FOLDER [OPTIONS]
 
@@ -12,12 +12,16 @@ times
     Processor time of sampling by time, with and without trees, beside uniform
     sampling of the same seeds: for a batch, and for a node of one. Also that of a
     whole step (`step_cpu_ms`).
+growing
+    Time of appending the last hundredth of the nodes with all of their edges,
+    beside an import of the whole graph, and whether both have the same digest.
 
-Both use an R-MAT graph (--scale), which is made in FOLDER once. What is compared
+All use an R-MAT graph (--scale), which is made in FOLDER once. What is compared
 runs in turns. Prints a table of medians with the load of the machine, or JSON."""
 
 import json
 import shutil
+import time
 
 import numpy as np
 
@@ -136,6 +140,63 @@ def times(options):
                      for name, each in out.items()]}
 
 
+# -- growing
+
+
+def growing(options):
+    from numpy_models import Folder
+    given = Folder(options.folder / rmat(options))
+    node_type = given.info["node_types"][0]["name"]
+    edges = given.edges(given.edge_types()[0])
+    features, labels = (given.features(node_type),
+                        given.node_array(node_type, "labels").copy())
+    before = len(labels) - len(labels) // 100
+    labels[before:] = -1  # An append of arrays has no labels.
+    old = (edges < before).all(0)
+    splits = {f"{name}_idx": np.arange(number, before, 10)
+              for number, name in enumerate(("train", "val", "test"))}
+
+    def written(name, **arrays):
+        folder = options.folder / f"growing-{name}-arrays"
+        folder.mkdir(exist_ok=True)
+        for array, values in arrays.items():
+            np.save(folder / f"{array}.npy", values)
+        return folder
+
+    base = written("base", edges=edges[:, old], features=features[:before],
+                   labels=labels[:before], **splits)
+    union = written("union", edges=np.hstack([edges[:, old], edges[:, ~old]]),
+                    features=features, labels=labels, **splits)
+    new = written("new", edges=edges[:, ~old], nodes=features[before:])
+    data, whole, grown = (options.folder / f"growing-{name}"
+                          for name in ("base", "union", "grown"))
+    name = ("--name", "growing", "--quiet")
+    graphmill(options, "import", "npy", base, *name, "--replace", "--out", data)
+
+    def seconds(*command):
+        began = time.perf_counter()
+        graphmill(options, *command)
+        return {"seconds": time.perf_counter() - began}
+
+    def append():
+        shutil.rmtree(grown, ignore_errors=True)
+        shutil.copytree(data, grown)
+        return seconds("append", grown, "--nodes", new / "nodes.npy", "--edges",
+                       new / "edges.npy", "--quiet")
+
+    out = by_turns(options, {
+        "import": lambda: seconds("import", "npy", union, *name, "--replace",
+                                  "--out", whole),
+        "append": append})
+    digests = [json.loads((folder / "dataset.json").read_text())["digest"]
+               for folder in (whole, grown)]
+    for folder in (base, union, new, data, whole, grown):
+        shutil.rmtree(folder)
+    return {"rows": [{"way": way, **each} for way, each in out.items()],
+            "ratio": round(out["append"]["seconds"] / out["import"]["seconds"], 3),
+            "new_edges": int((~old).sum()), "equal": digests[0] == digests[1]}
+
+
 def as_table(rows):
     names = list(rows[0])
     lines = [names] + [[f"{one:.2f}" if isinstance(one, float) else str(one)
@@ -146,7 +207,7 @@ def as_table(rows):
 
 if __name__ == "__main__":
     given, found = measured(
-        __doc__, (features, times),
+        __doc__, (features, times, growing),
         ("--kinds", {"nargs": "+", "choices": KINDS, "default": KINDS}),
         ("--hidden", {"type": int, "default": 64}),
         ("--epochs", {"type": int, "default": 8}),
