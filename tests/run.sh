@@ -107,13 +107,9 @@ build build "${programs[@]}"
 
 # Sanitizers: the rooms without libtorch and CAF, which are not instrumented. The
 # compiler warns of more in such builds, as of fences under the thread sanitizer.
-# Of debug information there are the lines that findings name. Checks of each access
-# for null and alignment would take a third of the time to compile: the address
-# sanitizer finds null, too, and fuzz.sh and the build in CONTRIBUTING.md check alignment.
+# Of debug information there are the lines that findings name.
 build_sanitized() { # FOLDER SANITIZERS TARGET
-  local flags="-g1 -fno-sanitize=null,alignment"
-  flags+=" --param=asan-instrumentation-with-call-threshold=0"
-  configure "$1" -Doptimization=0 -Ddebug=false -Dcpp_args="$flags" -Dtests=true \
+  configure "$1" -Doptimization=0 -Ddebug=false -Dcpp_args=-g1 -Dtests=true \
     -Db_sanitize="$2" -Db_lundef=false -Dwerror=false
   build "$1" "$3"
 }
