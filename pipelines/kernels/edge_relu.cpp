@@ -1,10 +1,12 @@
 #include "pipelines/kernels/edge_relu.hpp"
 
+#include "pipelines/kernels/edge_product.hpp"
 #include "pipelines/kernels/octets.hpp"
 #include "pipelines/kernels/row_prefetch.hpp"
 #include "pipelines/kernels/simd.hpp"
 
 #include <algorithm>
+#include <vector>
 
 namespace graphmill {
 
@@ -41,71 +43,40 @@ GRAPHMILL_INLINE sign_lanes kept_signs(const edge_relu& task, std::int64_t e,
                             at / simd::octet_width);
 }
 
-/// Columns of one row of the output. All its edges are gone through for some
-/// columns before the next, so that sums stay in registers.
+/// Columns of one row of the output, to which edges [begin, end) are added. All
+/// of them are gone through for some columns before the next, so that sums stay
+/// in registers.
 struct relu_row {
-  /// So few that two edges share what is loaded of E.
-  static constexpr int most_vectors = 4;
+  static constexpr int most_vectors = 8;
 
   const edge_relu& task;
-  std::int64_t i;
+  std::int64_t begin, end;
+  const float* rows; ///< What is cut off below 0, of edge `begin`.
+  std::int64_t stride;
   float* out;
-
-  /// Adds `Edges` edges from number `e` on, one after the other.
-  template <int Edges, int Vectors, bool Partial>
-  GRAPHMILL_INLINE void add(std::int64_t e, std::int64_t at,
-                            octet* sums) const {
-    const columns_at<Partial> place{static_cast<int>(task.x.columns - at)};
-    const auto features = task.weight.rows - 1;
-    const auto* bias = task.weight.row(features) + at;
-    octet rows[Edges][Vectors];
-#pragma GCC unroll 2
-    for (int k = 0; k < Edges; ++k)
-#pragma GCC unroll 4
-      for (int v = 0; v < Vectors; ++v)
-        rows[k][v] = place.get(task.x.row(task.columns[e + k]) + at
-                               + v * simd::octet_width)
-                     + load(bias + v * simd::octet_width);
-    for (std::int64_t f = 0; f < features; ++f) {
-      const auto* weight = task.weight.row(f) + at;
-#pragma GCC unroll 4
-      for (int v = 0; v < Vectors; ++v) {
-        const auto one = load(weight + v * simd::octet_width);
-#pragma GCC unroll 2
-        for (int k = 0; k < Edges; ++k)
-          rows[k][v] =
-            simd::fused(spread(task.features.row(e + k)[f]), one, rows[k][v]);
-      }
-    }
-#pragma GCC unroll 2
-    for (int k = 0; k < Edges; ++k) {
-      const auto value = spread(value_of_edge(task, e + k));
-      sign_lanes kept = {};
-#pragma GCC unroll 4
-      for (int v = 0; v < Vectors; ++v) {
-        const sign_lanes positive = rows[k][v] > octet{};
-        kept |= positive & (1 << v);
-        sums[v] = simd::fused(value, positive ? rows[k][v] : octet{}, sums[v]);
-      }
-      if (task.signs != nullptr)
-        keep_signs(task, e + k, at, kept);
-    }
-  }
 
   template <int Vectors, bool Partial>
   GRAPHMILL_INLINE void columns(std::int64_t at) const {
     const columns_at<Partial> place{static_cast<int>(task.x.columns - at)};
     octet sums[Vectors];
-#pragma GCC unroll 4
+#pragma GCC unroll 8
     for (int v = 0; v < Vectors; ++v)
-      sums[v] = place.get(task.x.row(i) + at + v * simd::octet_width)
-                * spread(task.self);
-    auto e = task.indptr[i];
-    for (; e + 2 <= task.indptr[i + 1]; e += 2)
-      add<2, Vectors, Partial>(e, at, sums);
-    if (e < task.indptr[i + 1])
-      add<1, Vectors, Partial>(e, at, sums);
-#pragma GCC unroll 4
+      sums[v] = place.get(out + at + v * simd::octet_width);
+    const auto* row = rows + at;
+    for (auto e = begin; e < end; ++e, row += stride) {
+      const auto value = spread(value_of_edge(task, e));
+      sign_lanes kept = {};
+#pragma GCC unroll 8
+      for (int v = 0; v < Vectors; ++v) {
+        const auto sum = load(row + v * simd::octet_width);
+        const sign_lanes positive = sum > octet{};
+        kept |= positive & (1 << v);
+        sums[v] = simd::fused(value, positive ? sum : octet{}, sums[v]);
+      }
+      if (task.signs != nullptr)
+        keep_signs(task, e, at, kept);
+    }
+#pragma GCC unroll 8
     for (int v = 0; v < Vectors; ++v)
       place.put(sums[v], out + at + v * simd::octet_width);
   }
@@ -207,72 +178,135 @@ GRAPHMILL_INLINE void all_columns(const Row& row, std::int64_t width) {
     row.template columns<1, true>(at);
 }
 
-/// Columns of the gradients of E and b that are made together.
-constexpr std::int64_t pair_width = 2 * simd::octet_width;
-
-/// What the columns from `at` on, eight at most, of each edge's row have of the
-/// gradient of what is summed.
-/// @param i The row of edge `begin`. @param out [end - begin, `pair_width`]
-template <bool Partial>
-GRAPHMILL_INLINE void write_changes(const edge_relu& task,
-                                    const_matrix gradient, std::int64_t i,
-                                    std::int64_t begin, std::int64_t end,
-                                    std::int64_t at, float* out) {
-  const columns_at<Partial> place{static_cast<int>(task.x.columns - at)};
+/// Edges [begin, end), of which row `i` has the first one, by rows.
+template <class Visitor>
+GRAPHMILL_INLINE void by_rows(const edge_relu& task, std::int64_t i,
+                              std::int64_t begin, std::int64_t end,
+                              const Visitor& visitor) {
   for (auto e = begin; e < end; ++i) {
-    const auto upstream = place.get(gradient.row(i) + at);
-    for (const auto last = std::min(end, task.indptr[i + 1]); e < last;
-         ++e, out += pair_width)
-      store((kept_signs(task, e, at) & 1) != 0
-              ? upstream * spread(value_of_edge(task, e))
-              : octet{},
-            out);
+    const auto last = std::min(end, task.indptr[i + 1]);
+    if (e < last)
+      visitor.visit(i, e, last);
+    e = std::max(e, last);
   }
 }
 
-/// Adds products of some features with changes of edges [begin, end) to the
-/// gradient of E. @param first The first of these features.
-/// @param changes [edges, `pair_width`] Of the columns from `at` on.
-template <int Features>
-GRAPHMILL_INLINE void add_changes(const_matrix features, std::int64_t begin,
-                                  std::int64_t end, std::int64_t first,
-                                  const float* changes, matrix sums,
-                                  std::int64_t at) {
-  octet low[Features], high[Features];
-#pragma GCC unroll 4
-  for (int f = 0; f < Features; ++f) {
-    low[f] = load(sums.row(first + f) + at);
-    high[f] = load(sums.row(first + f) + at + simd::octet_width);
+/// out[e - begin] = x[j] + b
+GRAPHMILL_CLONES
+void write_sources(const edge_relu& task, std::int64_t begin, std::int64_t end,
+                   std::int64_t last, const matrix& out) {
+  const auto width = task.x.columns;
+  const auto* bias = task.weight.row(task.weight.rows - 1);
+  const auto distance = prefetch_distance(width);
+  for (auto e = begin; e < end; ++e) {
+    if (e + distance < last)
+      prefetch_row(task.x.row(task.columns[e + distance]), width);
+    const auto* x = task.x.row(task.columns[e]);
+    auto* row = out.row(e - begin);
+    for (std::int64_t c = 0; c < width; ++c)
+      row[c] = x[c] + bias[c];
   }
-  for (auto e = begin; e < end; ++e, changes += pair_width) {
-    const auto* feature = features.row(e) + first;
-    const auto of_low = load(changes);
-    const auto of_high = load(changes + simd::octet_width);
-#pragma GCC unroll 4
-    for (int f = 0; f < Features; ++f) {
-      const auto one = spread(feature[f]);
-      low[f] = simd::fused(one, of_low, low[f]);
-      high[f] = simd::fused(one, of_high, high[f]);
+}
+
+/// Adds edges to rows of the output.
+struct relu_sum {
+  const edge_relu& task;
+  std::int64_t begin; ///< The edge of the first of `rows`.
+  const matrix& rows;
+  const matrix& out;
+
+  GRAPHMILL_INLINE void visit(std::int64_t i, std::int64_t first,
+                              std::int64_t last) const {
+    all_columns(relu_row{task, first, last, rows.row(first - begin),
+                         rows.columns, out.row(i)},
+                task.x.columns);
+  }
+};
+
+GRAPHMILL_CLONES
+void add_edges(const edge_relu& task, std::int64_t i, std::int64_t begin,
+               std::int64_t end, const matrix& rows, const matrix& out) {
+  by_rows(task, i, begin, end, relu_sum{task, begin, rows, out});
+}
+
+/// Some columns of what edges [begin, end) of a row have of the gradient of
+/// what is summed.
+struct relu_changes {
+  static constexpr int most_vectors = 8;
+
+  const edge_relu& task;
+  const float* upstream; ///< The row of the gradient of the output.
+  std::int64_t begin, end;
+  float* rows; ///< Of edge `begin`.
+  std::int64_t stride;
+  float* bias; ///< Receives the sum of what is written.
+
+  template <int Vectors, bool Partial>
+  GRAPHMILL_INLINE void columns(std::int64_t at) const {
+    const columns_at<Partial> place{static_cast<int>(task.x.columns - at)};
+    octet from[Vectors], sums[Vectors];
+#pragma GCC unroll 8
+    for (int v = 0; v < Vectors; ++v) {
+      from[v] = place.get(upstream + at + v * simd::octet_width);
+      sums[v] = load(bias + at + v * simd::octet_width);
     }
+    auto* row = rows + at;
+    for (auto e = begin; e < end; ++e, row += stride) {
+      const auto kept = kept_signs(task, e, at);
+      const auto value = spread(value_of_edge(task, e));
+#pragma GCC unroll 8
+      for (int v = 0; v < Vectors; ++v) {
+        const auto change = (kept & (1 << v)) != 0 ? from[v] * value : octet{};
+        store(change, row + v * simd::octet_width);
+        sums[v] += change;
+      }
+    }
+#pragma GCC unroll 8
+    for (int v = 0; v < Vectors; ++v)
+      store(sums[v], bias + at + v * simd::octet_width);
   }
-#pragma GCC unroll 4
-  for (int f = 0; f < Features; ++f) {
-    store(low[f], sums.row(first + f) + at);
-    store(high[f], sums.row(first + f) + at + simd::octet_width);
+};
+
+/// The same for rows of the gradient.
+struct relu_change {
+  const edge_relu& task;
+  const const_matrix& gradient;
+  std::int64_t begin; ///< The edge of the first row of `out`.
+  const matrix& out;
+  float* bias;
+
+  GRAPHMILL_INLINE void visit(std::int64_t i, std::int64_t first,
+                              std::int64_t last) const {
+    all_columns(relu_changes{task, gradient.row(i), first, last,
+                             out.row(first - begin), out.columns, bias},
+                task.x.columns);
   }
+};
+
+GRAPHMILL_CLONES
+void write_changes(const edge_relu& task, const const_matrix& gradient,
+                   std::int64_t i, std::int64_t begin, std::int64_t end,
+                   const matrix& out, float* bias) {
+  by_rows(task, i, begin, end, relu_change{task, gradient, begin, out, bias});
 }
 
-/// The same for b.
-GRAPHMILL_INLINE void add_biases(const float* changes, std::int64_t edges,
-                                 float* sums) {
-  auto low = load(sums);
-  auto high = load(sums + simd::octet_width);
-  for (std::int64_t e = 0; e < edges; ++e, changes += pair_width) {
-    low += load(changes);
-    high += load(changes + simd::octet_width);
+/// Calls f(i, first, last, rows) for pieces of the edges of rows [begin, end):
+/// i is the row of the first one, and `rows` memory for products, with zeros in
+/// columns that E has not.
+template <class F>
+void for_edges(const edge_relu& task, std::int64_t begin, std::int64_t end,
+               const F& f) {
+  const auto columns = task.weight.columns;
+  const auto most = product_edges(columns);
+  std::vector<float> memory(static_cast<std::size_t>(most * columns));
+  const auto last = task.indptr[end];
+  auto i = begin;
+  for (auto from = task.indptr[begin]; from < last; from += most) {
+    while (task.indptr[i + 1] <= from)
+      ++i;
+    f(i, from, std::min(last, from + most),
+      matrix{memory.data(), most, columns});
   }
-  store(low, sums);
-  store(high, sums + simd::octet_width);
 }
 
 } // namespace
@@ -283,62 +317,35 @@ std::int64_t edge_relu_bytes(std::int64_t width) {
 
 owned_matrix edge_relu_weight(const_matrix weight, const float* bias,
                               const std::shared_ptr<buffer_pool>& pool) {
-  constexpr auto width = pair_width; // `add_changes` takes as many.
-  owned_matrix out{weight.rows + 1,
-                   (weight.columns + width - 1) / width * width, pool};
-  std::fill_n(out.data(), out.view().size(), 0.0f);
-  for (std::int64_t f = 0; f < weight.rows; ++f)
-    std::copy_n(weight.row(f), weight.columns, out.view().row(f));
+  auto out = product_weight(weight, weight.rows + 1, pool);
   std::copy_n(bias, weight.columns, out.view().row(weight.rows));
   return out;
 }
 
-GRAPHMILL_CLONES
 void run(const edge_relu& task, std::int64_t begin, std::int64_t end,
          matrix out) {
   const auto width = task.x.columns;
-  const auto last = task.indptr[end];
-  const auto distance = prefetch_distance(width);
-  for (auto i = begin; i < end; ++i) {
-    const auto until = std::min(task.indptr[i + 1] + distance, last);
-    for (auto e = task.indptr[i] + distance; e < until; ++e)
-      prefetch_row(task.x.row(task.columns[e]), width);
-    all_columns(relu_row{task, i, out.row(i)}, width);
-  }
+  for (auto i = begin; i < end; ++i)
+    for (std::int64_t c = 0; c < width; ++c)
+      out.row(i)[c] = task.self * task.x.row(i)[c];
+  for_edges(task, begin, end,
+            [&](std::int64_t i, std::int64_t first, std::int64_t last,
+                const matrix& rows) {
+              write_sources(task, first, last, task.indptr[end], rows);
+              add_products(task.features, task.weight, first, last, rows);
+              add_edges(task, i, first, last, rows, out);
+            });
 }
 
-GRAPHMILL_CLONES
 void edge_relu_backward(const edge_relu& task, const_matrix gradient,
                         std::int64_t begin, std::int64_t end, matrix sums) {
-  // Edges whose features and changes stay in a core's first cache.
-  constexpr std::int64_t most = 128;
-  float changes[most * pair_width];
-  const auto width = task.x.columns;
-  const auto features = sums.rows - 1;
-  auto i = begin;
-  for (auto from = task.indptr[begin]; from < task.indptr[end]; from += most) {
-    const auto to = std::min(task.indptr[end], from + most);
-    while (task.indptr[i + 1] <= from)
-      ++i;
-    for (std::int64_t at = 0; at < width; at += pair_width) {
-      if (at + pair_width > width) // Columns that are not there bring nothing.
-        std::fill_n(changes, most * pair_width, 0.0f);
-      for (auto half = at; half < std::min(width, at + pair_width);
-           half += simd::octet_width)
-        if (half + simd::octet_width <= width)
-          write_changes<false>(task, gradient, i, from, to, half,
-                               changes + half - at);
-        else
-          write_changes<true>(task, gradient, i, from, to, half,
-                              changes + half - at);
-      add_biases(changes, to - from, sums.row(features) + at);
-      std::int64_t f = 0;
-      for (; f + 4 <= features; f += 4)
-        add_changes<4>(task.features, from, to, f, changes, sums, at);
-      for (; f < features; ++f)
-        add_changes<1>(task.features, from, to, f, changes, sums, at);
-    }
-  }
+  auto* bias = sums.row(sums.rows - 1);
+  for_edges(task, begin, end,
+            [&](std::int64_t i, std::int64_t first, std::int64_t last,
+                const matrix& rows) {
+              write_changes(task, gradient, i, first, last, rows, bias);
+              add_product_gradient(task.features, rows, first, last, sums);
+            });
 }
 
 GRAPHMILL_CLONES

@@ -11,8 +11,8 @@
 #  define GRAPHMILL_CLONES                                                     \
     __attribute__((                                                            \
       target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
-#else
-#  define GRAPHMILL_CLONES
+#else // As clones are, it is called and not inlined.
+#  define GRAPHMILL_CLONES __attribute__((noinline))
 #endif
 
 #define GRAPHMILL_INLINE inline __attribute__((always_inline))
@@ -32,6 +32,20 @@ inline constexpr int width = 16;
 using octet = float __attribute__((vector_size(32)));
 using loose_octet = float __attribute__((vector_size(32), aligned(4)));
 inline constexpr int octet_width = 8;
+
+/// Whether a register holds sixteen floats. Kernels whose loops fill all
+/// registers have a version for these and one for octets, both with
+/// GRAPHMILL_CLONES.
+inline bool has_wide_registers() {
+#if defined(GRAPHMILL_ONE_LEVEL) && !defined(__AVX512F__)
+  return false; // So that both versions are compared.
+#elif defined(__x86_64__)
+  static const bool wide = __builtin_cpu_supports("avx512f");
+  return wide;
+#else
+  return false;
+#endif
+}
 
 /// a * b + c, rounded once. Sums of products are written with it wherever it
 /// pays, and the compiler fuses none by itself (-ffp-contract=off): so a kernel

@@ -6,6 +6,7 @@
 #include "pipelines/definition/validation/validation.hpp"
 #include "pipelines/flow/negatives.hpp"
 #include "pipelines/kernels/attention/joint_attention.hpp"
+#include "pipelines/kernels/edge_product.hpp"
 #include "pipelines/kernels/edge_relu.hpp"
 #include "pipelines/kernels/links/link_panels.hpp"
 #include "pipelines/kernels/model_layout.hpp"
@@ -163,8 +164,7 @@ private:
     }
     if (candidates == 0)
       return 0;
-    const auto threads = def_.trainer.threads == 0 ? 16 : def_.trainer.threads;
-    return double(ranked_list_bytes(std::int64_t(rows), candidates, threads))
+    return double(ranked_list_bytes(std::int64_t(rows), candidates, threads()))
            / sizeof(float);
   }
 
@@ -304,6 +304,22 @@ private:
       });
   }
 
+  int threads() const {
+    return def_.trainer.threads == 0 ? 16 : def_.trainer.threads;
+  }
+
+  /// The most edges of a relation that a destination has.
+  double row_edges(std::size_t r) const {
+    const auto& sampler = def_.sampler;
+    const auto most = std::ranges::max(sampler.fanouts);
+    if (std::ranges::min(sampler.fanouts) < 0 || !sampler.edge_fanouts.empty()
+        || sampler.subgraph != subgraph_kind::directional
+        || !draws_lists(sampler.method)
+        || def_.evaluate.neighbours == neighbour_use::all)
+      return edges(r);
+    return std::min(double(most), edges(r));
+  }
+
   /// What edges have for all layers: logarithms of weights, and rows with the
   /// columns that are made of ages, with the gradients of what is learnt.
   void add_shared_edges(std::size_t r, layer_floats& sum) const {
@@ -352,12 +368,19 @@ private:
         std::min(16.0, rows / 256 + 1) * (features + 1) * (width + 16);
       return;
     }
-    if (layout_.traits.attends())
-      sum.kept += edges(r) * width;
-    else if (l == 0)
+    if (layout_.traits.attends()) {
+      // A few rows of each thread, or one row that has many edges.
+      const auto columns = product_columns(std::int64_t(width));
+      const auto of_thread = double(product_edges(columns)) + row_edges(r);
+      sum.transient +=
+        std::min(threads() * of_thread, edges(r)) * double(columns);
+      sum.transient +=
+        (1 + std::min(16.0, rows / 256 + 1)) * features * double(columns);
+      return;
+    }
+    if (l == 0)
       sum.kept += nodes(relation.destination, layout_.hops - 1) * features;
-    const auto summed = layout_.traits.attends() ? edges(r) : rows;
-    sum.transient += std::min(16.0, summed / 2048) * features * width;
+    sum.transient += std::min(16.0, rows / 2048) * features * width;
   }
 
   void add_relation(int l, std::size_t r, layer_floats& sum) const {

@@ -89,12 +89,12 @@ GRAPHMILL_INLINE float products(const float* a, const float* b,
 }
 
 /// Asks for the rows of sources of the edges that come some edges behind those
-/// of row i. @param end No edge of this row or behind is asked for.
-GRAPHMILL_INLINE void prefetch_sources(const attention& task, std::int64_t i,
-                                       std::int64_t end) {
+/// of row i.
+GRAPHMILL_INLINE void prefetch_sources(const attention& task, std::int64_t i) {
   const auto width = task.z.columns;
   const auto distance = prefetch_distance(width);
-  const auto until = std::min(task.indptr[i + 1] + distance, task.indptr[end]);
+  const auto until =
+    std::min(task.indptr[i + 1] + distance, task.indptr[task.rows]);
   for (auto e = task.indptr[i] + distance; e < until; ++e)
     prefetch_row(task.z.row(task.columns[e]), width);
 }

@@ -285,7 +285,7 @@ void attend_jointly(const joint_attention& task, std::int64_t begin,
                     std::int64_t end, matrix out) {
   const auto& base = task.base;
   for (auto i = begin; i < end; ++i) {
-    attention_rows::prefetch_sources(base, i, end);
+    attention_rows::prefetch_sources(base, i);
     for (std::int64_t h = 0; h < base.heads; ++h) {
       float self = 0;
       const auto largest = write_scores(task, i, h, self);
@@ -305,7 +305,7 @@ void attend_jointly_backward(const joint_attention& task, const_matrix gradient,
   const auto width = base.z.columns / heads;
   const auto bytes = bytes_of_signs(base.z.columns, heads);
   for (auto i = begin; i < end; ++i) {
-    attention_rows::prefetch_sources(base, i, end);
+    attention_rows::prefetch_sources(base, i);
     auto* of_y = out.y.row(i);
     std::fill(of_y, of_y + out.y.columns, 0.0f);
     const auto* upstream = gradient.row(i);

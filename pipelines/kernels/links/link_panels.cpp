@@ -85,15 +85,6 @@ void multiply_narrow(const_matrix rows, const float* panels, std::int64_t count,
   multiply_all<narrow, 6>(rows, panels, count, out);
 }
 
-/// Whether registers are as wide as a panel.
-bool has_wide_registers() {
-#if defined(__x86_64__)
-  return __builtin_cpu_supports("avx512f");
-#else
-  return false;
-#endif
-}
-
 } // namespace
 
 void make_panels(const_matrix nodes, std::int64_t begin, std::int64_t end,
@@ -113,8 +104,8 @@ void make_panels(const_matrix nodes, std::int64_t begin, std::int64_t end,
 
 void multiply_panels(const_matrix rows, const float* panels, std::int64_t count,
                      matrix out) {
-  static const auto is_wide = has_wide_registers();
-  (is_wide ? multiply_wide : multiply_narrow)(rows, panels, count, out);
+  (simd::has_wide_registers() ? multiply_wide : multiply_narrow)(rows, panels,
+                                                                 count, out);
 }
 
 } // namespace graphmill

@@ -14,6 +14,7 @@
 #include "pipelines/model/passes/attention_pass.hpp"
 #include "pipelines/model/passes/gemm.hpp"
 #include "pipelines/model/passes/head_maps.hpp"
+#include "pipelines/model/passes/joint_edges.hpp"
 #include "pipelines/model/passes/relation_pass.hpp"
 #include "pipelines/model/passes/skip_gate.hpp"
 
@@ -390,20 +391,23 @@ void layer_piece::add_attention(const relation& from, const csr& edges,
   const auto brings =
     layer.edge_weights[from.number] != absent && !edges.columns.empty();
   if (layer.attention_weight != absent) {
-    owned_matrix brought{brings ? features.rows : 0, from.sources.columns,
-                         set_.pool};
-    if (brings) {
-      multiply(features, at(layer.edge_weights[from.number]), 0,
-               brought.view());
-      task.edges = brought.view();
-    }
     owned_matrix transformed{count, from.sources.columns, set_.pool};
     own.multiply(0, count, at(layer.attention_weight), 0, transformed.view());
     const const_matrix all{transformed.data()
                              - piece.begin * from.sources.columns,
                            piece.end, from.sources.columns};
-    attend_jointly({task, all, at(layer.attention_source).data}, piece.begin,
-                   piece.end, joined.view());
+    joint_attention work{task, all, at(layer.attention_source).data};
+    if (brings)
+      joint_edges{features, at(layer.edge_weights[from.number]), set_.pool}
+        .for_rows(task.indptr, piece.begin, piece.end,
+                  [&](std::int64_t first, std::int64_t last, matrix brought) {
+                    work.base.edges = brought;
+                    attend_jointly(work, first, last,
+                                   joined.view().slice(first - piece.begin,
+                                                       last - piece.begin));
+                  });
+    else
+      attend_jointly(work, piece.begin, piece.end, joined.view());
   } else {
     if (traits.typed)
       own.multiply(0, count, at(layer.destination_scores[from.number]), 0,

@@ -89,26 +89,13 @@ void attention_pass::make_scores() {
 void attention_pass::make_edges() {
   const auto count = weights_.view().rows;
   set_.edge_features = set_.edge_features.slice(0, count);
-  if (joint()) {
-    edges_ = {count, z_.view().columns, set_.pool};
-    multiply(*set_.team, set_.edge_features, set_.edge_weight, edges_.view());
-  } else {
+  if (joint())
+    joint_edges_.emplace(set_.edge_features, set_.edge_weight, set_.pool);
+  else
     attended_edges_.emplace(
       attended_edges::setting{set_.edge_features, set_.edge_weight,
                               set_.edge_scores, set_.team, set_.pool},
       set_.rows);
-  }
-}
-
-void attention_pass::add_edge_gradients(const_matrix edges,
-                                        const targets& into) const {
-  add_product_tn(*set_.team, set_.edge_features, edges, into.edge_weight,
-                 set_.pool);
-  if (const auto learnt = into.edge_columns; learnt.columns != 0)
-    multiply_nt(*set_.team, edges,
-                set_.edge_weight.slice(set_.edge_weight.rows - learnt.columns,
-                                       set_.edge_weight.rows),
-                learnt.slice(0, edges.rows), 1);
 }
 
 void attention_pass::make_messages() {
@@ -140,7 +127,6 @@ attention attention_pass::task() {
                                   : nullptr,
                 .messages = messages_.view(),
                 .message_scale = set_.drop_messages.scale(),
-                .edges = edges_.view(),
                 .log_weights = set_.log_weights};
   if (attended_edges_)
     attended_edges_->lend(out);
@@ -156,13 +142,26 @@ void attention_pass::add_output(std::int64_t begin, std::int64_t end,
   const auto columns = z_.view().columns;
   const auto share = set_.average ? 1.0f / static_cast<float>(heads_) : 1.0f;
   owned_matrix joined{end - begin, columns, set_.pool};
-  if (joint())
-    attend_jointly(joint_task(), begin, end, joined.view());
-  else
-    attend(task(), begin, end, joined.view());
+  attend_rows(begin, end, joined.view());
   if (attended_edges_)
     attended_edges_->add_output(begin, end, joined.view());
   join_heads(joined.view(), share, beta, y);
+}
+
+/// @param out [end - begin, columns of z]
+void attention_pass::attend_rows(std::int64_t begin, std::int64_t end,
+                                 matrix out) {
+  if (!joint())
+    return attend(task(), begin, end, out);
+  if (!joint_edges_)
+    return attend_jointly(joint_task(), begin, end, out);
+  joint_edges_->for_rows(
+    set_.forward->indptr.data(), begin, end,
+    [&](std::int64_t first, std::int64_t last, matrix edges) {
+      auto work = joint_task();
+      work.base.edges = edges;
+      attend_jointly(work, first, last, out.slice(first - begin, last - begin));
+    });
 }
 
 /// The gradient of each head's output when the layer averages them.
@@ -207,8 +206,6 @@ void attention_pass::backward(const_matrix gradient, bool /*input_gradient*/,
   if (attended_edges_)
     attended_edges_->add_gradients(task(), g, edges.view(), into.edge_weight,
                                    into.edge_scores, into.edge_columns);
-  else if (!edges_.empty())
-    add_edge_gradients(edges_.view(), into);
   set_.input.add_product_tn(*set_.team, upstream_.view(), into.weight,
                             set_.pool);
 }
@@ -248,6 +245,30 @@ void attention_pass::add_destination_gradient(std::int64_t begin,
                 set_.destination, 1, x.slice(0, last - begin));
 }
 
+/// @param of_edges Where the gradient of what features of edges are multiplied
+/// by is added up; no data: they have none.
+void attention_pass::joint_rows_backward(joint_attention work,
+                                         const_matrix gradient,
+                                         std::int64_t begin, std::int64_t end,
+                                         joint_gradients out, matrix of_edges,
+                                         const targets& into) const {
+  if (!joint_edges_)
+    return attend_jointly_backward(work, gradient, begin, end, out);
+  const auto* indptr = set_.forward->indptr.data();
+  const auto learnt = into.edge_columns;
+  joint_edges_->for_rows(
+    indptr, begin, end,
+    [&](std::int64_t first, std::int64_t last, matrix edges) {
+      work.base.edges = edges;
+      out.edges = edges;
+      attend_jointly_backward(work, gradient, first, last, out);
+      const auto from = indptr[first], to = indptr[last];
+      joint_edges_->add_gradient(edges, from, to, of_edges);
+      if (learnt.columns != 0)
+        joint_edges_->add_feature_gradient(edges, from, to, learnt);
+    });
+}
+
 void attention_pass::joint_backward(const_matrix gradient,
                                     const score_gradients& scores,
                                     const targets& into) {
@@ -258,18 +279,32 @@ void attention_pass::joint_backward(const_matrix gradient,
   pod_vector<std::uint8_t> signs{set_.pool};
   signs.resize(static_cast<std::size_t>(weights_.view().rows
                                         * joint_sign_bytes(z.columns, heads_)));
-  joint_gradients all{.scores = scores,
-                      .y = y_gradient_.view(),
-                      .edges = edges_.view(),
-                      .signs = signs.data()};
+  joint_gradients all{
+    .scores = scores, .y = y_gradient_.view(), .signs = signs.data()};
+  // Few pieces have gradients of what edges are multiplied by: these are large.
+  const auto grains = joint_edges_ ? (sums.view().rows + 15) / 16 : 1;
+  std::vector<owned_matrix> of_edges(16);
   set_.team->for_pieces(
-    set_.rows, grain,
-    [&](std::int64_t piece, std::int64_t begin, std::int64_t end) {
-      auto own = all;
-      own.vector = sums.view().row(piece);
-      std::fill(own.vector, own.vector + z.columns, 0.0f);
-      attend_jointly_backward(work, gradient, begin, end, own);
+    set_.rows, grains * grain,
+    [&](std::int64_t piece, std::int64_t first, std::int64_t last) {
+      matrix of_piece;
+      if (joint_edges_) {
+        auto& one = of_edges[static_cast<std::size_t>(piece)];
+        one = joint_edges_->no_gradient();
+        of_piece = one.view();
+      }
+      for (auto begin = first; begin < last; begin += grain) {
+        auto own = all;
+        own.vector = sums.view().row(begin / grain);
+        std::fill(own.vector, own.vector + z.columns, 0.0f);
+        joint_rows_backward(work, gradient, begin,
+                            std::min(last, begin + grain), own, of_piece, into);
+      }
     });
+  for (auto& one : of_edges)
+    for (std::int64_t f = 0; f < one.view().rows; ++f)
+      for (std::int64_t c = 0; c < z.columns; ++c)
+        into.edge_weight.row(f)[c] += one.view().row(f)[c];
   const auto places = positions();
   const auto back = transposed(places);
   set_.team->for_pieces(

@@ -5,6 +5,7 @@
 #include "pipelines/kernels/attention/joint_attention.hpp"
 #include "pipelines/kernels/matrix.hpp"
 #include "pipelines/model/passes/attended_edges.hpp"
+#include "pipelines/model/passes/joint_edges.hpp"
 #include "pipelines/model/passes/message_pass.hpp"
 
 #include <cstdint>
@@ -76,9 +77,13 @@ private:
   void make_scores();
   void make_messages();
   void make_edges();
-  void add_edge_gradients(const_matrix edges, const targets& into) const;
+  void attend_rows(std::int64_t begin, std::int64_t end, matrix out);
   void scores_backward(const_matrix gradient, const score_gradients& scores,
                        const targets& into);
+  void joint_rows_backward(joint_attention work, const_matrix gradient,
+                           std::int64_t begin, std::int64_t end,
+                           joint_gradients out, matrix of_edges,
+                           const targets& into) const;
   void joint_backward(const_matrix gradient, const score_gradients& scores,
                       const targets& into);
   owned_matrix spread_to_heads(const_matrix gradient) const;
@@ -97,9 +102,8 @@ private:
   owned_matrix dropped_weights_; ///< As they are summed with, after dropout.
   owned_matrix dropped_self_;
   owned_matrix messages_; ///< z after dropout, if there is any.
-  /// What edges bring: with joint scores as rows, in backward their gradient.
-  std::optional<attended_edges> attended_edges_;
-  owned_matrix edges_;
+  std::optional<attended_edges> attended_edges_; ///< What edges bring:
+  std::optional<joint_edges> joint_edges_;       ///< with joint scores.
   owned_matrix y_;          ///< Of joint scores: the rows of destinations,
   owned_matrix y_gradient_; ///< and their gradient.
   owned_matrix destination_gradients_; ///< Of `destination_scores_`.
