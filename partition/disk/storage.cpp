@@ -11,6 +11,23 @@ namespace graphmill {
 
 namespace {
 
+/// Advises the kernel on the pages of an array.
+void advise(std::span<const std::byte> bytes, int advice) {
+  const auto at = reinterpret_cast<std::uintptr_t>(bytes.data());
+  const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+  if (!bytes.empty()) // Advice: failure is harmless.
+    ::madvise(reinterpret_cast<void*>(at - at % page), at % page + bytes.size(),
+              advice);
+}
+
+std::size_t dense_bytes(const shard& part, std::size_t type) {
+  const auto& nodes = part.nodes(static_cast<node_type_id>(type));
+  return nodes.features == nullptr
+           ? 0
+           : static_cast<std::size_t>(nodes.end - nodes.begin)
+               * part.info().node_types[type].dense_row_bytes();
+}
+
 /// Calls `visit` for each array of a part but dense features of its nodes.
 template <class Visit>
 void for_each_array(const shard& part, Visit visit) {
@@ -53,13 +70,8 @@ void for_each_array(const shard& part, Visit visit) {
 part_bytes bytes_of(const shard& part) {
   part_bytes out;
   const auto& info = part.info();
-  for (std::size_t t = 0; t < info.node_types.size(); ++t) {
-    const auto& nodes = part.nodes(static_cast<node_type_id>(t));
-    const auto& type = info.node_types[t];
-    if (nodes.features != nullptr)
-      out.features += static_cast<std::uint64_t>(nodes.end - nodes.begin)
-                      * type.dense_row_bytes();
-  }
+  for (std::size_t t = 0; t < info.node_types.size(); ++t)
+    out.features += dense_bytes(part, t);
   for_each_array(part, [&out](std::span<const std::byte> bytes) {
     out.others += bytes.size();
   });
@@ -67,13 +79,21 @@ part_bytes bytes_of(const shard& part) {
 }
 
 void leave_on_disk(const shard& part) {
-  for_each_array(part, [](std::span<const std::byte> bytes) {
-    const auto at = reinterpret_cast<std::uintptr_t>(bytes.data());
-    const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
-    if (!bytes.empty())
-      ::madvise(reinterpret_cast<void*>(at - at % page),
-                at % page + bytes.size(), MADV_RANDOM);
-  });
+  for_each_array(
+    part, [](std::span<const std::byte> bytes) { advise(bytes, MADV_RANDOM); });
+}
+
+void keep_in_memory(const shard& part) {
+  // Smaller ones are read whole in no time.
+  constexpr std::size_t least = std::size_t{8} << 20;
+  const auto keep = [](std::span<const std::byte> bytes) {
+    if (bytes.size() >= least)
+      advise(bytes, MADV_HUGEPAGE);
+  };
+  for_each_array(part, keep);
+  for (std::size_t t = 0; t < part.info().node_types.size(); ++t)
+    keep({part.nodes(static_cast<node_type_id>(t)).features,
+          dense_bytes(part, t)});
 }
 
 disk_memory divide(std::uint64_t bytes, const part_bytes& data) {

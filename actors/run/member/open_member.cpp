@@ -101,8 +101,13 @@ result<void> settle_storage(member_config& member, const storage_choice& choice,
       data += bytes_of(*part);
   member.storage =
     decide_storage(member.def, plan, choice, data, memory_available());
-  if (member.storage.from_disk)
+  if (member.storage.from_disk) {
     GRAPHMILL_TRYV(read_from_disk(member));
+  } else {
+    for (const auto& part : member.shards)
+      if (part)
+        keep_in_memory(*part);
+  }
   member.pool = buffer_pool::make(member.def.budget.bytes);
   return ok();
 }

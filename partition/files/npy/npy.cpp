@@ -79,6 +79,23 @@ npy_array::expect_shape(const std::vector<std::int64_t>& wanted) const {
 
 // -- writing
 
+namespace {
+
+/// Files are written in whole blocks of the size of a large page, at multiples
+/// of it. File systems with large folios then keep each in one piece, and a
+/// mapping of the file has one entry for it in place of 512.
+constexpr std::size_t large_block = std::size_t{2} << 20;
+/// So is what comes ahead of the first multiple, where the header is: small
+/// files take little memory.
+constexpr std::size_t small_block = std::size_t{1} << 18;
+
+/// The size of blocks around byte `at` of a file.
+std::size_t block_at(std::uint64_t at) {
+  return at < large_block ? small_block : large_block;
+}
+
+} // namespace
+
 struct npy_writer::impl {
   fs::path path;
   unique_fd file;
@@ -86,7 +103,7 @@ struct npy_writer::impl {
   std::vector<std::int64_t> shape; ///< [0] is filled in at the end.
   std::size_t header_bytes = 0;
   std::uint64_t data_bytes = 0;
-  std::vector<std::byte> pending;
+  std::vector<std::byte> pending; ///< The end of what has been appended.
 
   result<void> flush() {
     GRAPHMILL_TRYV(write_all(file.get(), pending, path));
@@ -94,12 +111,6 @@ struct npy_writer::impl {
     return ok();
   }
 };
-
-namespace {
-
-constexpr std::size_t buffer_bytes = std::size_t{1} << 18;
-
-} // namespace
 
 npy_writer::npy_writer() : impl_(std::make_unique<impl>()) {}
 npy_writer::npy_writer(npy_writer&&) noexcept = default;
@@ -129,13 +140,24 @@ result<void> npy_writer::append_bytes(std::span<const std::byte> bytes) {
   if (bytes.size() % size_of(self.type) != 0)
     return fail(ec::internal, "{}: {} bytes are no multiple of a {}",
                 self.path.string(), bytes.size(), to_string(self.type));
-  self.data_bytes += bytes.size();
-  if (self.pending.size() + bytes.size() > buffer_bytes) {
-    GRAPHMILL_TRYV(self.flush());
+  while (!bytes.empty()) {
+    const auto at = self.header_bytes + self.data_bytes;
+    const auto room = block_at(at) - at % block_at(at);
+    const auto end = at + bytes.size();
+    const auto last = end - end % block_at(end);
+    const auto whole = self.pending.empty() && last > at;
+    const auto some =
+      bytes.first(whole ? last - at : std::min(room, bytes.size()));
+    self.data_bytes += some.size();
+    bytes = bytes.subspan(some.size());
+    if (whole) {
+      GRAPHMILL_TRYV(write_all(self.file.get(), some, self.path));
+      continue;
+    }
+    self.pending.insert(self.pending.end(), some.begin(), some.end());
+    if (some.size() == room)
+      GRAPHMILL_TRYV(self.flush());
   }
-  if (bytes.size() >= buffer_bytes)
-    return write_all(self.file.get(), bytes, self.path);
-  self.pending.insert(self.pending.end(), bytes.begin(), bytes.end());
   return ok();
 }
 

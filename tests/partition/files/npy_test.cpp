@@ -9,6 +9,7 @@
 #include <cmath>
 #include <fstream>
 #include <limits>
+#include <numeric>
 #include <random>
 #include <string>
 #include <vector>
@@ -107,6 +108,30 @@ CATCH_TEST_CASE("a writer fills in the number of rows", "[partition][npy]") {
   auto nothing = value_of(npy_writer::create(folder / "c.npy", dtype::int64));
   value_of(nothing.finish());
   CATCH_CHECK(value_of(npy_array::open(folder / "c.npy")).rows() == 0);
+}
+
+CATCH_TEST_CASE("a writer keeps pieces of any size in order",
+                "[partition][npy]") {
+  const auto seed = GENERATE(1, 2, 3, 4);
+  CATCH_INFO("seed " << seed);
+  std::mt19937_64 random{static_cast<std::uint64_t>(seed)};
+  temp_folder folder;
+  // Blocks of the file are 2 MiB large, and smaller ahead of the first of them.
+  std::vector<std::int64_t> values((std::size_t{9} << 20) / 8);
+  std::iota(values.begin(), values.end(), 0);
+  auto out = value_of(npy_writer::create(folder / "a.npy", dtype::int64));
+  for (std::span<const std::int64_t> rest{values}; !rest.empty();) {
+    const auto most = std::size_t{1} << random() % 20;
+    const auto some =
+      rest.first(std::min<std::size_t>(1 + random() % most, rest.size()));
+    value_of(out.append(some));
+    rest = rest.subspan(some.size());
+  }
+  value_of(out.finish());
+  const auto array = value_of(npy_array::open(folder / "a.npy"));
+  const auto found = value_of(array.as<std::int64_t>());
+  CATCH_CHECK(
+    std::equal(values.begin(), values.end(), found.begin(), found.end()));
 }
 
 CATCH_TEST_CASE("an unfinished file does not open", "[partition][npy]") {
