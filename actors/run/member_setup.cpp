@@ -346,7 +346,7 @@ conductor_config conductor_of(const run_setup& run,
 std::shared_ptr<checkpoint_writer>
 keep_checkpoints(run_observer& observer, const definition& def,
                  checkpoint_writer::setting of,
-                 std::function<nlohmann::json(std::int32_t epochs)> lines) {
+                 std::function<result<metrics_part>(std::int32_t)> lines) {
   if (def.checkpoint.keep == 0)
     return nullptr;
   of.keep = def.checkpoint.keep;
@@ -356,7 +356,10 @@ keep_checkpoints(run_observer& observer, const definition& def,
   };
   observer.on_checkpoint = [writer, lines](training_state state) {
     auto told = lines(state.at.epoch);
-    writer->write(std::move(state), std::move(told));
+    if (told)
+      writer->write(std::move(state), std::move(told).value());
+    else
+      writer->missed(told.error());
   };
   observer.on_checkpoint_missed = [writer](const error& reason) {
     writer->missed(reason);

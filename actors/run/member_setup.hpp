@@ -89,11 +89,11 @@ conductor_config conductor_of(const run_setup& run,
 /// Has the checkpoints of a run written. Does nothing if its definition wants
 /// none.
 /// @param of What each checkpoint says of the run; its folder and log.
-/// @param lines The lines of metrics.jsonl of so many epochs, an array.
+/// @param lines `run_folder::metrics_until`, in the conductor's thread.
 /// @returns who writes them; to be finished when the run has ended.
 std::shared_ptr<checkpoint_writer>
 keep_checkpoints(run_observer& observer, const definition& def,
                  checkpoint_writer::setting of,
-                 std::function<nlohmann::json(std::int32_t epochs)> lines);
+                 std::function<result<metrics_part>(std::int32_t)> lines);
 
 } // namespace graphmill

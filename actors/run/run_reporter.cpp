@@ -32,12 +32,6 @@ double wall_time() {
   return std::chrono::duration<double>(now).count();
 }
 
-/// Of a line of metrics.jsonl, which counts from 1.
-std::int32_t epoch_of(const nlohmann::json& line) {
-  return static_cast<std::int32_t>(
-    integer_of(line.value("epoch", nlohmann::json{})).value_or(0));
-}
-
 /// What `phase_result::quality` was, by the line of a validation: nothing if it
 /// is damaged or was no number.
 std::optional<double> quality_in(const nlohmann::json& line) {
@@ -154,6 +148,14 @@ nlohmann::json metrics_json(const phase_result& done) {
   return out;
 }
 
+std::int32_t epochs_in(const nlohmann::json& lines) {
+  std::int32_t out = 0;
+  for (const auto& line : lines)
+    if (line.value("phase", "") == to_string(phase::train))
+      out = std::max(out, epoch_of(line));
+  return out;
+}
+
 nlohmann::json step_json(const step_result& done) {
   return {
     {"phase", to_string(done.key.phase)},
@@ -239,9 +241,8 @@ result<void> run_reporter::on_phase(const phase_result& done) {
                pluralized(done.steps, "step"), done.seconds);
   if (folder_ != nullptr) {
     line["ended"] = wall_time();
-    lines_.push_back(std::move(line));
-    GRAPHMILL_TRYV(folder_->add_metrics(lines_.back()));
-    tell_events();
+    GRAPHMILL_TRYV(folder_->add_metrics(line));
+    tell_events(line);
   }
   return ok();
 }
@@ -263,8 +264,8 @@ void run_reporter::add_threshold_of(nlohmann::json& to,
 }
 
 /// A copy of the metrics: the run does not end for it.
-void run_reporter::tell_events() {
-  const auto told = folder_->add_events(lines_);
+void run_reporter::tell_events(const nlohmann::json& line) {
+  const auto told = folder_->add_events(line);
   if (!told && !events_fail_ && log_)
     log_->warn("the curves for TensorBoard lack the last epoch: {}. Training "
                "goes on; the next successful write completes them",
@@ -273,20 +274,17 @@ void run_reporter::tell_events() {
 }
 
 void run_reporter::go_on_after(const nlohmann::json& lines) {
-  lines_ = lines;
   last_ = {};
   told_ = {};
-  epochs_ = 0;
+  epochs_ = epochs_in(lines);
   best_epoch_.reset();
   best_line_ = nullptr;
-  for (const auto& line : lines_) {
+  for (const auto& line : lines) {
     const auto which = line.value("phase", "");
     const auto seeds = integer_of(line.value("seeds", nlohmann::json{}));
     const auto accuracy = line.value("accuracy", nlohmann::json{});
     // Numbers and links have none, and always name their metric.
     const auto without = line.contains("metric") && !line.contains("accuracy");
-    if (which == to_string(phase::train))
-      epochs_ = std::max(epochs_, epoch_of(line));
     if (which != to_string(phase::validation) || !seeds
         || !(without || accuracy.is_number()))
       continue;
@@ -299,14 +297,6 @@ void run_reporter::go_on_after(const nlohmann::json& lines) {
     told.correct = std::llround(accuracy.get<double>() * double(*seeds));
     last_[static_cast<std::size_t>(phase::validation)] = told;
   }
-}
-
-nlohmann::json run_reporter::lines_of(std::int32_t epochs) const {
-  auto out = nlohmann::json::array();
-  for (const auto& line : lines_)
-    if (epoch_of(line) <= epochs && line["phase"] != to_string(phase::test))
-      out.push_back(line);
-  return out;
 }
 
 result<void> run_reporter::on_record(const step_result& done) {

@@ -22,6 +22,9 @@ namespace graphmill {
 /// accuracy.
 nlohmann::json metrics_json(const phase_result& done);
 
+/// How many epochs of training lines of metrics.jsonl tell of.
+std::int32_t epochs_in(const nlohmann::json& lines);
+
 /// A rank's part of a step as a line of steps.jsonl.
 nlohmann::json step_json(const step_result& done);
 
@@ -74,16 +77,13 @@ public:
   }
 
   /// Goes on after what another process has told of the run, or where the run
-  /// has gone back to: what was told otherwise does not count any more.
+  /// has gone back to: what was told otherwise does not count any more. Keeps
+  /// none of the lines but the best one.
   /// @param lines Of metrics.jsonl, an array.
   void go_on_after(const nlohmann::json& lines);
 
-  /// The lines of metrics.jsonl of the first `epochs` epochs, an array. In the
-  /// conductor's thread.
-  nlohmann::json lines_of(std::int32_t epochs) const;
-
 private:
-  void tell_events();
+  void tell_events(const nlohmann::json& line);
   void add_threshold_of(nlohmann::json& to, const phase_result& done) const;
   void note_validation(const nlohmann::json& line, double quality);
   void warn_without_quality(const phase_result& done);
@@ -101,9 +101,6 @@ private:
   std::optional<phase_result> training_; ///< A row that waits for validation.
   std::array<std::optional<batch_metrics>, 3> last_;
   std::array<nlohmann::json, 3> told_; ///< Of phases; null for none.
-  /// Of metrics.jsonl. Grows by a KiB a line while the run is on, and a
-  /// checkpoint has copies of all of them while it is written.
-  nlohmann::json lines_ = nlohmann::json::array();
   std::int32_t epochs_ = 0;
   std::optional<std::int32_t> best_epoch_;
   double best_quality_ = 0; ///< Of `best_epoch_`; the larger the better.

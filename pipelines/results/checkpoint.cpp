@@ -119,9 +119,7 @@ result<void> write_content(const fs::path& folder, const checkpoint& made) {
   now_at(moment::checkpoint); // Half of it is written.
   const auto state_path = folder / state_file;
   GRAPHMILL_TRY(const auto state, make_file(state_path));
-  const auto text = format_checkpoint_state(made, digest);
-  GRAPHMILL_TRYV(
-    write_all(state.get(), std::as_bytes(std::span{text}), state_path));
+  GRAPHMILL_TRYV(write_checkpoint_state(state.get(), state_path, made, digest));
   // Both are on their way before one is waited for, so that the file system can
   // commit them together. A mere hint.
   ::sync_file_range(state.get(), 0, 0, SYNC_FILE_RANGE_WRITE);

@@ -7,6 +7,7 @@
 #include "pipelines/flow/batch_metrics.hpp"
 #include "pipelines/flow/course.hpp"
 #include "pipelines/results/learnt_from.hpp"
+#include "pipelines/results/metrics_log.hpp"
 #include "pipelines/results/named_tensor.hpp"
 
 #include <nlohmann/json.hpp>
@@ -47,6 +48,10 @@ struct checkpoint {
   double seconds = 0; ///< Of the run so far.
   /// The lines of metrics.jsonl of earlier epochs, as an array.
   nlohmann::json metrics = nlohmann::json::array();
+  /// Those that are written, if there is a file; then `metrics` is not. They
+  /// are copied from file to file, for they may be more than memory should
+  /// hold.
+  metrics_part told = {};
   /// For weights that are sent to predict with; otherwise `dataset_digest`
   /// counts.
   std::optional<learnt_from> learnt = std::nullopt;

@@ -1,13 +1,16 @@
 #include "pipelines/results/checkpoint_state.hpp"
 
+#include "partition/files/file_io.hpp"
 #include "partition/files/json_text.hpp"
 
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <optional>
+#include <span>
 #include <utility>
 
 namespace graphmill {
@@ -156,10 +159,26 @@ result<checkpoint_state> read_state(nlohmann::json state,
   return out;
 }
 
-} // namespace
+/// Calls back with the lines of a file as an array of JSON, piece by piece.
+result<void>
+each_piece(const metrics_part& lines,
+           const std::function<result<void>(std::string_view)>& put) {
+  GRAPHMILL_TRYV(put("["));
+  std::string buffer(std::size_t{1} << 17, '\0');
+  for (std::uint64_t at = 0; at < lines.bytes; at += buffer.size()) {
+    buffer.resize(std::min<std::uint64_t>(buffer.size(), lines.bytes - at));
+    GRAPHMILL_TRYV(lines.read(buffer, at));
+    std::ranges::replace(buffer, '\n', ',');
+    std::string_view piece{buffer};
+    if (at + piece.size() == lines.bytes) // Behind the last line is no comma.
+      piece.remove_suffix(1);
+    GRAPHMILL_TRYV(put(piece));
+  }
+  return put("]");
+}
 
-std::string format_checkpoint_state(const checkpoint& made,
-                                    const file_digest& tensors) {
+/// All but the lines of metrics.
+std::string short_state(const checkpoint& made, const file_digest& tensors) {
   const auto& at = made.state.at;
   const auto& so_far = made.state.so_far;
   nlohmann::json state{
@@ -190,12 +209,35 @@ std::string format_checkpoint_state(const checkpoint& made,
     state["sizes"] = sizes_json(made.sizes);
   if (made.learnt)
     state["learnt"] = to_json(*made.learnt);
-  // Lines of metrics are most of it after many epochs, and are not copied.
-  auto text = compact_text(state);
-  text.pop_back();
-  text += R"(,"metrics":)" + compact_text(made.metrics) + '}';
-  return std::string{before_digest} + digest_of_text(text)
-         + std::string{before_state} + text + std::string{behind_state};
+  return compact_text(state);
+}
+
+} // namespace
+
+result<void> write_checkpoint_state(int file, const std::filesystem::path& path,
+                                    const checkpoint& made,
+                                    const file_digest& tensors) {
+  const auto write = [&](std::string_view text) {
+    return write_all(file, std::as_bytes(std::span{text}), path);
+  };
+  content_hash hash;
+  const auto put = [&](std::string_view text) {
+    hash.update(text);
+    return write(text);
+  };
+  GRAPHMILL_TRYV(write(before_digest));
+  GRAPHMILL_TRYV(write(std::string(digest_size, ' '))); // Known at the end.
+  GRAPHMILL_TRYV(write(before_state));
+  auto begin = short_state(made, tensors);
+  begin.back() = ',';
+  GRAPHMILL_TRYV(put(begin + R"("metrics":)"));
+  GRAPHMILL_TRYV(made.told.file ? each_piece(made.told, put)
+                                : put(compact_text(made.metrics)));
+  GRAPHMILL_TRYV(put("}"));
+  GRAPHMILL_TRYV(write(behind_state));
+  const auto digest = hash.digest();
+  return write_at(file, std::as_bytes(std::span{digest}), before_digest.size(),
+                  path);
 }
 
 result<checkpoint_state> parse_checkpoint_state(std::string_view text,

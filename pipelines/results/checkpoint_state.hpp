@@ -10,9 +10,12 @@
 
 namespace graphmill {
 
-/// The text of state.json of a checkpoint.
+/// Writes state.json of a checkpoint. Takes as much memory for many epochs as
+/// for none, if it is given the lines as a part of their file.
+/// @param file New. @param path For the error only.
 /// @param tensors Of the file with its tensors.
-std::string format_checkpoint_state(const checkpoint& made,
+result<void> write_checkpoint_state(int file, const std::filesystem::path& path,
+                                    const checkpoint& made,
                                     const file_digest& tensors);
 
 struct checkpoint_state {

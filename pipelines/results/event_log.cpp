@@ -4,6 +4,7 @@
 #include "partition/files/json_text.hpp"
 #include "pipelines/results/event_place.hpp"
 #include "pipelines/results/event_record.hpp"
+#include "pipelines/results/metrics_log.hpp"
 #include "pipelines/results/run_folder.hpp"
 
 #include <fcntl.h>
@@ -116,22 +117,24 @@ std::string record_of(const nlohmann::json& line, std::int64_t& steps,
 
 } // namespace
 
-result<void> event_log::tell(const nlohmann::json& lines) {
+result<void> event_log::tell(const nlohmann::json& line,
+                             const fs::path& metrics) {
   if (file_.empty())
-    return write_all_of(lines);
+    return write_all_of(metrics);
   const auto now = std::chrono::duration<double>(since_1970()).count();
-  auto told = append(record_of(lines.back(), steps_, now));
+  auto told = append(record_of(line, steps_, now));
   if (!told)
     file_.clear(); // It may end in half a record.
   return told;
 }
 
-result<void> event_log::write_all_of(const nlohmann::json& lines) {
+result<void> event_log::write_all_of(const fs::path& metrics) {
   const auto now = std::chrono::duration<double>(since_1970()).count();
   auto records = event_record::version(now) + event_record::start(now);
   std::int64_t steps = 0;
-  for (const auto& line : lines)
+  metrics_log{metrics}.each([&](const nlohmann::json& line) {
     records += record_of(line, steps, now);
+  });
   GRAPHMILL_TRY(const auto place, event_place(folder_));
   GRAPHMILL_TRYV(make_inner_folder(place));
   const auto path = place / event_file_name();

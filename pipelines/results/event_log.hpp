@@ -33,16 +33,17 @@ public:
 
   /// Tells of the last line, and of all others if they are not told yet, in one
   /// write. What has failed is made good by the next call.
-  /// @param lines All of metrics.jsonl, an array of objects; with one more than
-  /// at the last call.
-  result<void> tell(const nlohmann::json& lines);
+  /// @param line The last one. @param metrics The file with all lines, which
+  /// has one more than at the last call.
+  result<void> tell(const nlohmann::json& line,
+                    const std::filesystem::path& metrics);
 
   /// Removes the files, as what they tell does not count any more: of this
   /// object, and of processes before.
   result<void> forget();
 
 private:
-  result<void> write_all_of(const nlohmann::json& lines);
+  result<void> write_all_of(const std::filesystem::path& metrics);
   result<void> append(const std::string& records);
   result<void> remove_files(const std::filesystem::path& but);
 

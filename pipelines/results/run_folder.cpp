@@ -103,23 +103,22 @@ result<void> check_content(const fs::path& folder) {
   return ok();
 }
 
-/// Adds a line to a file, which the first one makes. No half of a line stays,
-/// if the system lets us cut it off.
-result<void> append_line(unique_fd& file, const fs::path& path,
-                         const nlohmann::json& content) {
-  if (file.get() < 0) {
-    GRAPHMILL_TRY(
-      file, open_file(path, O_WRONLY | O_CREAT | O_APPEND, file_access::owner));
-  }
-  const auto end = ::lseek(file.get(), 0, SEEK_END);
-  const auto line = text_of(content, -1) + '\n';
-  auto written = write_all(file.get(), std::as_bytes(std::span{line}), path);
-  if (!written && end >= 0) [[maybe_unused]]
-    const auto cut = ::ftruncate(file.get(), end);
-  return written;
+} // namespace
+
+std::string line_text(const nlohmann::json& content) {
+  return text_of(content, -1) + '\n';
 }
 
-} // namespace
+result<std::uint64_t> append_line(int file, const fs::path& path,
+                                  const nlohmann::json& content) {
+  GRAPHMILL_TRY(const auto end, file_size(file, path));
+  const auto line = line_text(content);
+  auto written = write_all(file, std::as_bytes(std::span{line}), path);
+  if (written)
+    return end + line.size();
+  [[maybe_unused]] const auto cut = ::ftruncate(file, static_cast<off_t>(end));
+  return written.error();
+}
 
 result<void> write_file(const fs::path& path, const std::string& content) {
   GRAPHMILL_TRY(auto file, scratch_file::create(path, file_access::owner));
@@ -131,18 +130,18 @@ result<run_folder> run_folder::create(const fs::path& root,
                                       const std::string& name,
                                       const std::string& definition_yaml,
                                       const origin& from) {
-  run_folder out;
-  out.origin_ = from;
   // Whoever reads it later may be in another folder.
   std::error_code failed;
-  out.origin_.data = fs::absolute(from.data, failed);
+  const auto data = fs::absolute(from.data, failed);
   if (failed)
     return fail_errno(failed.value(),
                       "cannot tell where {} is, as seen from the root: has the "
                       "folder been removed in which this process was started?",
                       from.data.string());
-  GRAPHMILL_TRY(out.path_,
+  GRAPHMILL_TRY(auto path,
                 make_fresh(root, fmt::format("{}-{}", name, time_stamp())));
+  run_folder out{std::move(path)};
+  out.origin_ = {data, from.learnt};
   if (auto begun = out.begin(definition_yaml); !begun) {
     std::error_code ignored;
     fs::remove_all(out.path_, ignored);
@@ -199,8 +198,7 @@ result<run_folder> run_folder::open(const fs::path& folder) {
 }
 
 result<run_folder> run_folder::reopen(const fs::path& folder) {
-  run_folder out;
-  out.path_ = folder;
+  run_folder out{folder};
   GRAPHMILL_TRYV(check_content(folder));
   const auto file = folder / "run.json";
   const auto read = read_json(file, largest_file);
@@ -255,12 +253,8 @@ result<void> run_folder::go_back(const nlohmann::json& metrics,
   if (fs::remove(summary_file(), kept); kept)
     return fail_errno(kept.value(), "cannot remove {}",
                       summary_file().string());
-  std::string lines;
-  for (const auto& line : metrics)
-    lines += text_of(line, -1) + '\n';
-  metrics_.reset();
   steps_.reset();
-  GRAPHMILL_TRYV(write_file(metrics_file(), lines));
+  GRAPHMILL_TRYV(metrics_.replace(metrics));
   if (events_)
     GRAPHMILL_TRYV(events_->forget());
   GRAPHMILL_TRYV(cut_steps(at));
@@ -297,15 +291,21 @@ bool run_folder::has_steps_until(const course_position& at,
 }
 
 result<void> run_folder::add_metrics(const nlohmann::json& line) {
-  return append_line(metrics_, metrics_file(), line);
+  return metrics_.add(line);
 }
 
-result<void> run_folder::add_events(const nlohmann::json& lines) {
-  return events_ ? events_->tell(lines) : ok();
+result<void> run_folder::add_events(const nlohmann::json& line) {
+  return events_ ? events_->tell(line, metrics_file()) : ok();
 }
 
 result<void> run_folder::add_step(const nlohmann::json& line) {
-  return append_line(steps_, path_ / "steps.jsonl", line);
+  const auto path = path_ / "steps.jsonl";
+  if (steps_.get() < 0) {
+    GRAPHMILL_TRY(steps_, open_file(path, O_WRONLY | O_CREAT | O_APPEND,
+                                    file_access::owner));
+  }
+  GRAPHMILL_TRYV(append_line(steps_.get(), path, line));
+  return ok();
 }
 
 result<void> run_folder::write_sizes(const std::vector<size_change>& sizes) {

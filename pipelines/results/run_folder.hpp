@@ -8,6 +8,7 @@
 #include "pipelines/flow/course.hpp"
 #include "pipelines/results/event_log.hpp"
 #include "pipelines/results/learnt_from.hpp"
+#include "pipelines/results/metrics_log.hpp"
 
 #include <nlohmann/json_fwd.hpp>
 
@@ -15,6 +16,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace graphmill {
@@ -47,6 +49,8 @@ public:
     std::filesystem::path data; ///< Absolute path of the dataset.
     learnt_from learnt;
   };
+
+  run_folder() = default; ///< None yet.
 
   /// Makes `root`/<name>-<time>[-n], which must not exist.
   static result<run_folder> create(const std::filesystem::path& root,
@@ -91,17 +95,22 @@ public:
   std::filesystem::path weights() const {
     return path_ / "weights.safetensors";
   }
-  std::filesystem::path metrics_file() const { return path_ / "metrics.jsonl"; }
+  const std::filesystem::path& metrics_file() const { return metrics_.path(); }
+  const metrics_log& metrics() const { return metrics_; }
   std::filesystem::path summary_file() const { return path_ / "summary.json"; }
   std::filesystem::path log() const { return path_ / "log.txt"; }
   std::filesystem::path checkpoints() const { return path_ / "checkpoints"; }
 
   /// Appends a line to metrics.jsonl and flushes it.
   result<void> add_metrics(const nlohmann::json& line);
-  /// Adds the last line to the curves for TensorBoard, if the run has any. The
-  /// next call repairs a failure, which is no reason to end a run.
-  /// @param lines All lines of metrics.jsonl, an array.
-  result<void> add_events(const nlohmann::json& lines);
+  /// As that of `metrics_log`.
+  result<metrics_part> metrics_until(std::int32_t epoch) {
+    return metrics_.until(epoch);
+  }
+  /// Adds the last line of metrics.jsonl to the curves for TensorBoard, if the
+  /// run has any. The next call repairs a failure, which is no reason to end a
+  /// run.
+  result<void> add_events(const nlohmann::json& line);
   /// Appends a line to steps.jsonl, and creates it if needed.
   result<void> add_step(const nlohmann::json& line);
   /// Writes sizes.json.
@@ -118,6 +127,8 @@ public:
   nlohmann::json summary_at_end() const;
 
 private:
+  explicit run_folder(std::filesystem::path path) : path_(std::move(path)) {}
+
   result<void> begin(const std::string& definition_yaml);
 
   result<void> cut_steps(const course_position& at);
@@ -125,7 +136,7 @@ private:
   std::filesystem::path path_;
   origin origin_;
   unique_fd held_; ///< Locked, after `hold`.
-  unique_fd metrics_;
+  metrics_log metrics_{path_ / "metrics.jsonl"};
   unique_fd steps_;
   std::optional<event_log> events_; ///< Empty: no curves for TensorBoard.
 };
@@ -133,5 +144,14 @@ private:
 /// Writes a small text file aside, fsyncs it and renames it to `path`.
 result<void> write_file(const std::filesystem::path& path,
                         const std::string& content);
+
+/// A line of a file of lines, with its end.
+std::string line_text(const nlohmann::json& content);
+
+/// Appends one. No half of a line stays, if the system lets us cut it off.
+/// @param path For the error only.
+/// @returns the size of the file.
+result<std::uint64_t> append_line(int file, const std::filesystem::path& path,
+                                  const nlohmann::json& content);
 
 } // namespace graphmill

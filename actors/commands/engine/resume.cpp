@@ -336,9 +336,11 @@ result<int> resume(const resume_options& options) {
       fresh->begins();
     GRAPHMILL_TRYV(
       remove_checkpoints_after(folder.checkpoints(), checkpoint_name(at)));
-    return folder.go_back(before != nullptr ? before->metrics
-                                            : nlohmann::json::array(),
-                          at, definition_yaml(def));
+    // Of many epochs, they take memory that training need not do without.
+    auto metrics = nlohmann::json::array();
+    if (before != nullptr)
+      metrics.swap(before->metrics);
+    return folder.go_back(metrics, at, definition_yaml(def));
   };
   return train_in(folder, std::move(config), graph.info().digest,
                   graph.part_count(), options.how, before);

@@ -74,7 +74,7 @@ result<void> files_prepared(const std::function<result<void>()>& first,
 /// @param about What its checkpoints say; the seconds are of other processes.
 /// @returns the last attempt, with the work and the seconds of all.
 result<run_result> run_attempts(local_run_config config, run_folder& folder,
-                                run_reporter& reporter, checkpoint about,
+                                checkpoint about,
                                 std::vector<size_change>& sizes,
                                 std::optional<signal_watch>& signals) {
   run_result all;
@@ -105,7 +105,7 @@ result<run_result> run_attempts(local_run_config config, run_folder& folder,
     const auto writer = keep_checkpoints(
       attempt.observer, config.def,
       {.folder = folder.checkpoints(), .about = about, .log = config.log},
-      [&reporter](std::int32_t epochs) { return reporter.lines_of(epochs); });
+      [&folder](std::int32_t epoch) { return folder.metrics_until(epoch); });
     auto run = run_locally(std::move(attempt), signals);
     if (writer)
       writer->finish();
@@ -184,7 +184,7 @@ result<int> train_in(run_folder& folder, local_run_config config,
   const auto seconds = about.seconds;
   std::optional<signal_watch> signals; // Until all is saved.
   const auto run =
-    run_attempts(std::move(config), folder, reporter, about, sizes, signals);
+    run_attempts(std::move(config), folder, about, sizes, signals);
   reporter.end_table(); // A run that was stopped is within a phase.
   if (!run)
     return run.error();

@@ -4,7 +4,6 @@
 #include "actors/process/processors.hpp"
 #include "messages/base/pluralized.hpp"
 
-#include <nlohmann/json.hpp>
 #include <spdlog/logger.h>
 
 #include <utility>
@@ -27,10 +26,10 @@ bool checkpoint_writer::begin(bool last) {
   return false;
 }
 
-void checkpoint_writer::write(training_state state, nlohmann::json metrics) {
+void checkpoint_writer::write(training_state state, metrics_part metrics) {
   auto made = std::make_shared<checkpoint>(how_.about);
   made->state = std::move(state);
-  made->metrics = std::move(metrics);
+  made->told = std::move(metrics);
   made->seconds += std::chrono::duration<double>(clock::now() - began_).count();
   {
     const std::lock_guard lock{mutex_};

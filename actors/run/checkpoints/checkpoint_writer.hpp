@@ -3,7 +3,6 @@
 #include "actors/base/compute_thread.hpp"
 #include "pipelines/results/checkpoint.hpp"
 
-#include <nlohmann/json_fwd.hpp>
 #include <spdlog/fwd.h>
 
 #include <chrono>
@@ -45,7 +44,7 @@ public:
   bool begin(bool last);
 
   /// @param metrics The lines of metrics.jsonl of the epochs behind it.
-  void write(training_state state, nlohmann::json metrics);
+  void write(training_state state, metrics_part metrics);
 
   /// No weights came for the checkpoint.
   void missed(const error& reason);

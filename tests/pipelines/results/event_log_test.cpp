@@ -7,6 +7,7 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/result.hpp"
 #include "tests/support/temp_folder.hpp"
+#include "tests/support/text.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -86,6 +87,26 @@ std::string told_in(const fs::path& folder) {
   return hex_of(std::string_view{text}.substr(bytes_before_values));
 }
 
+void put_lines(const fs::path& file, const nlohmann::json& lines) {
+  std::string text;
+  for (const auto& line : lines)
+    text += line_text(line);
+  put_text(file, text);
+}
+
+/// As if these were all lines of metrics.jsonl, the last one new.
+result<void> tell(event_log& log, const nlohmann::json& lines) {
+  const temp_folder folder;
+  put_lines(folder / "metrics.jsonl", lines);
+  return log.tell(lines.back(), folder / "metrics.jsonl");
+}
+
+/// The same for the curves of a run.
+result<void> add_events(run_folder& run, const nlohmann::json& lines) {
+  put_lines(run.metrics_file(), lines);
+  return run.add_events(lines.back());
+}
+
 run_folder new_run(const temp_folder& folder) {
   return value_of(
     run_folder::create(folder / "runs", "r", "", {folder.path(), {"1"}}));
@@ -131,12 +152,12 @@ CATCH_TEST_CASE("an event log tells what metrics tell, line by line",
   std::size_t count = 0;
   for (const auto& record : records) {
     expected += hex_of(record);
-    value_of(log.tell(first_lines(++count)));
+    value_of(tell(log, first_lines(++count)));
     CATCH_CHECK(told_in(folder / "curves") == expected);
   }
   // The same at once.
   event_log again{folder / "again"};
-  value_of(again.tell(two_epochs()));
+  value_of(tell(again, two_epochs()));
   CATCH_CHECK(told_in(folder / "again") == expected);
 }
 
@@ -146,7 +167,7 @@ CATCH_TEST_CASE("an event log tells NaN of a loss that is no number",
   auto line = line_of("test", 1, 0);
   line["loss"] = nullptr; // As JSON has it.
   event_log log{folder / "curves"};
-  value_of(log.tell(nlohmann::json::array({line})));
+  value_of(tell(log, nlohmann::json::array({line})));
   CATCH_CHECK(told_in(folder / "curves")
               == hex_of(event_record::values(
                 first_end, 0,
@@ -166,7 +187,7 @@ CATCH_TEST_CASE("an event log tells errors of labels that are numbers",
   validation["mse"] = 0.5;
   validation["mae"] = 0.25;
   event_log log{folder / "curves"};
-  value_of(log.tell(nlohmann::json::array({train, validation})));
+  value_of(tell(log, nlohmann::json::array({train, validation})));
   CATCH_CHECK(
     told_in(folder / "curves")
     == hex_of(event_record::values(first_end, 4,
@@ -193,7 +214,7 @@ CATCH_TEST_CASE("an event log tells ranks of links", "[kernels][events]") {
                {"ndcg@20", 0.5},
                {"mean_rank", 3}});
   event_log log{folder / "curves"};
-  value_of(log.tell(nlohmann::json::array({line})));
+  value_of(tell(log, nlohmann::json::array({line})));
   CATCH_CHECK(
     told_in(folder / "curves")
     == hex_of(event_record::values(first_end, 0,
@@ -215,7 +236,7 @@ CATCH_TEST_CASE("an event log tells the metric that chooses the best epoch",
   line["metric"] = "f1:fraud";
   line["f1:fraud"] = 0.625;
   event_log log{folder / "curves"};
-  value_of(log.tell(nlohmann::json::array({line})));
+  value_of(tell(log, nlohmann::json::array({line})));
   CATCH_CHECK(
     told_in(folder / "curves")
     == hex_of(event_record::values(first_end, 0,
@@ -232,7 +253,7 @@ CATCH_TEST_CASE("an event log counts no more steps than there can be",
   for (auto& line : lines)
     line["steps"] = std::numeric_limits<std::int64_t>::max();
   event_log log{folder / "curves"};
-  value_of(log.tell(lines));
+  value_of(tell(log, lines));
   CATCH_CHECK(told_in(folder / "curves")
               == hex_of(train_record(9'999'999'999, 0.5f))
                    + hex_of(train_record(19'999'999'998, 0.375f)));
@@ -241,21 +262,21 @@ CATCH_TEST_CASE("an event log counts no more steps than there can be",
 CATCH_TEST_CASE("curves of a run go back with it", "[kernels][events]") {
   const temp_folder folder;
   auto run = new_run(folder);
-  value_of(run.add_events(two_epochs())); // It has none yet.
+  value_of(add_events(run, two_epochs())); // It has none yet.
   CATCH_CHECK(!fs::exists(run.path() / "tensorboard"));
   value_of(run.keep_events());
   const auto place = run.path() / "tensorboard";
-  value_of(run.add_events(two_epochs()));
+  value_of(add_events(run, two_epochs()));
   // Another process goes on with it.
   auto later = value_of(run_folder::reopen(run.path()));
   value_of(later.go_back(first_lines(2), {.epoch = 1, .train_steps = 4}, ""));
   CATCH_CHECK(names_in(place).empty());
-  value_of(later.add_events(first_lines(3)));
+  value_of(add_events(later, first_lines(3)));
   const auto first = hex_of(train_record(4, 0.5f))
                      + hex_of(validation_record(4, 0.75f))
                      + hex_of(train_record(8, 0.375f));
   CATCH_CHECK(told_in(place) == first);
-  value_of(later.add_events(two_epochs()));
+  value_of(add_events(later, two_epochs()));
   CATCH_CHECK(told_in(place) == first + hex_of(validation_record(8, 0.625f)));
 }
 
@@ -265,14 +286,14 @@ CATCH_TEST_CASE("curves are whole again after a full disk",
   auto run = new_run(folder);
   value_of(run.keep_events());
   const auto place = run.path() / "tensorboard";
-  value_of(run.add_events(first_lines(1)));
+  value_of(add_events(run, first_lines(1)));
   const auto now = std::chrono::steady_clock::now();
   fill_disk(run.path(), now + std::chrono::hours{1});
-  CATCH_CHECK(error_of(run.add_events(first_lines(2))).code == ec::no_space);
-  CATCH_CHECK(error_of(run.add_events(first_lines(3))).code == ec::no_space);
+  CATCH_CHECK(error_of(add_events(run, first_lines(2))).code == ec::no_space);
+  CATCH_CHECK(error_of(add_events(run, first_lines(3))).code == ec::no_space);
   CATCH_CHECK(told_in(place) == hex_of(train_record(4, 0.5f)));
   fill_disk(run.path(), now);
-  value_of(run.add_events(two_epochs()));
+  value_of(add_events(run, two_epochs()));
   CATCH_CHECK(told_in(place)
               == hex_of(train_record(4, 0.5f))
                    + hex_of(validation_record(4, 0.75f))
@@ -297,7 +318,7 @@ CATCH_TEST_CASE("curves of a run may be elsewhere", "[kernels][events]") {
   fs::remove(place);
   value_of(run.keep_events(folder / "curves"));
   auto later = value_of(run_folder::reopen(run.path()));
-  value_of(later.add_events(first_lines(1)));
+  value_of(add_events(later, first_lines(1)));
   CATCH_CHECK(told_in(place) == hex_of(train_record(4, 0.5f)));
   // What others have put there stays.
   value_of(write_text(place / "events.out.tfevents.1.host", "theirs"));
@@ -312,12 +333,13 @@ CATCH_TEST_CASE("curves of a run may be elsewhere", "[kernels][events]") {
   fs::rename(run.path(), folder / "moved");
   auto moved = value_of(run_folder::reopen(folder / "moved"));
   fs::remove(place / "events.out.tfevents.1.host");
-  value_of(moved.add_events(first_lines(1)));
+  value_of(add_events(moved, first_lines(1)));
   CATCH_CHECK(told_in(place) == hex_of(train_record(4, 0.5f)));
   fs::remove_all(place);
   moved = value_of(run_folder::reopen(folder / "moved"));
   value_of(moved.go_back(nlohmann::json::array(), {}, ""));
-  CATCH_CHECK(error_of(moved.add_events(first_lines(1))).code == ec::not_found);
+  CATCH_CHECK(error_of(add_events(moved, first_lines(1))).code
+              == ec::not_found);
   CATCH_CHECK_FALSE(fs::exists(place));
 }
 
@@ -334,7 +356,7 @@ CATCH_TEST_CASE("curves do not go where a link of somebody else leads",
     CATCH_CHECK(reason.code == ec::permission);
     CATCH_CHECK(reason.message.starts_with(link.string() + " is a link to "));
     event_log log{link};
-    CATCH_CHECK(error_of(log.tell(first_lines(1))).code == ec::permission);
+    CATCH_CHECK(error_of(tell(log, first_lines(1))).code == ec::permission);
     CATCH_CHECK(error_of(log.forget()).code == ec::permission);
     CATCH_CHECK(
       value_of(read_text(theirs / "events.out.tfevents.1.graphmill", 100))

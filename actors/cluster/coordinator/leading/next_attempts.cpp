@@ -46,6 +46,14 @@ void wait_for_trainers(submitted_run& run) {
                                               run.recovery.left_at(now) / 2);
 }
 
+/// As who watches the run is told them.
+std::vector<run_news> news_in(const run_file& file) {
+  std::vector<run_news> out;
+  for (auto& line : file.last_lines(run_board::most_news))
+    out.push_back({.metrics = std::move(line)});
+  return out;
+}
+
 } // namespace
 
 std::string place_name(const course_position& at) {
@@ -157,49 +165,38 @@ void next_attempts::rewind_folder(const run_ptr& run) {
   run_file::next_attempt next{
     run->attempts, std::exchange(run->spent, 0), run->trainers(),
     with_.notices.outlets_of(run->id), !run->from_run.empty()};
-  using state = std::optional<training_state>;
-  with_.port.work<state>(
+  with_.port.work<rewound_files>(
     cluster_port::lane::files,
     [lock = with_.config.lock, file = run->file, from = run->from,
-     def = run->def, next = std::move(next)]() -> result<state> {
+     def = run->def, next = std::move(next)]() -> result<rewound_files> {
       GRAPHMILL_TRYV(lock->check()); // Else the folder is another one's.
-      return file->go_back(from, def, next);
+      GRAPHMILL_TRY(auto from, file->go_back(from, def, next));
+      return rewound_files{std::move(from), news_in(*file)};
     },
-    [this, id = run->id, attempt = run->attempts](result<state> from) {
+    [this, id = run->id, attempt = run->attempts](result<rewound_files> files) {
       if (const auto on = with_.active.find(id, attempt))
-        rewound(on, std::move(from));
+        rewound(on, std::move(files));
     });
 }
 
-void next_attempts::rewound(const run_ptr& run,
-                            result<std::optional<training_state>> from) {
+void next_attempts::rewound(const run_ptr& run, result<rewound_files> files) {
   if (run->life.now() != attempt::state::rewinding)
     return;
-  if (!from) {
-    if (with_.lead.gives_way(from.error()))
+  if (!files) {
+    if (with_.lead.gives_way(files.error()))
       return;
-    auto reason = std::move(from).error();
+    auto reason = std::move(files).error();
     if (reason.code == ec::no_space) // There may be room at the next attempt.
       reason.code = ec::unavailable;
     go_on_(run, run->fail_run(std::move(reason)));
     return;
   }
-  run->from = std::move(from).value();
-  recall_news(*run);
+  run->from = std::move(files.value().from);
+  with_.watchers.board().recall(run->id, std::move(files.value().before));
   if (!has_seats(run))
     return;
   report_begin(*run);
   go_on_(run, run->life.rewound());
-}
-
-/// Of a run that another coordinator has begun: who begins to watch it sees the
-/// epochs before, too.
-void next_attempts::recall_news(const submitted_run& run) {
-  std::vector<run_news> before;
-  const auto epochs = run.from ? run.from->at.epoch : 0;
-  for (const auto& line : run.file->reporter().lines_of(epochs))
-    before.push_back({.metrics = line.dump()});
-  with_.watchers.board().recall(run.id, std::move(before));
 }
 
 /// It has turned out where the next attempt begins: `trainer.sizes` may have

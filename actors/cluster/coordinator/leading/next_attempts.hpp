@@ -2,11 +2,13 @@
 
 #include "actors/cluster/coordinator/leading/leading_parts.hpp"
 #include "actors/cluster/coordinator/runs/attempt.hpp"
+#include "messages/wire/cluster.hpp"
 #include "pipelines/definition/placement.hpp"
 #include "pipelines/results/checkpoint.hpp"
 
 #include <functional>
 #include <optional>
+#include <vector>
 
 namespace graphmill {
 
@@ -40,10 +42,17 @@ public:
   void report_sizes(submitted_run& run);
 
 private:
+  /// What the run's folder says where the next attempt begins.
+  struct rewound_files {
+    std::optional<training_state> from;
+    /// Of a run that another coordinator has begun: who begins to watch it sees
+    /// the epochs before, too.
+    std::vector<run_news> before;
+  };
+
   void pause(const run_ptr& run);
   void rewind_folder(const run_ptr& run);
-  void rewound(const run_ptr& run, result<std::optional<training_state>> from);
-  void recall_news(const submitted_run& run);
+  void rewound(const run_ptr& run, result<rewound_files> files);
   bool has_seats(const run_ptr& run);
   void report_begin(submitted_run& run);
 

@@ -4,10 +4,8 @@
 #include "actors/process/logger.hpp"
 #include "actors/run/class_report.hpp"
 #include "actors/run/member_setup.hpp"
-#include "partition/files/json_text.hpp"
 #include "pipelines/definition/definition_file.hpp"
 #include "pipelines/definition/measured_seeds.hpp"
-#include "pipelines/results/run_lines.hpp"
 
 #include <nlohmann/json.hpp>
 #include <spdlog/logger.h>
@@ -56,21 +54,34 @@ result<std::shared_ptr<run_file>> run_file::reopen(const fs::path& runs,
   return out;
 }
 
-/// The last line may have been cut short; what cannot be read was not told.
+/// What cannot be read was not told.
 void run_file::read_metrics() {
-  run_lines file{folder_.metrics_file()};
-  auto lines = nlohmann::json::array();
-  while (const auto text = file.next()) {
-    auto line = parse_json(*text, "metrics.jsonl");
-    if (!line || !line.value().is_object() || !line.value().contains("phase")
-        || !line.value()["phase"].is_string())
-      break;
-    if (const auto took = line.value().value("seconds", nlohmann::json{});
+  const auto lines = folder_.metrics().read();
+  for (const auto& line : lines)
+    if (const auto took = line.value("seconds", nlohmann::json{});
         took.is_number())
       seconds_before_ += took.get<double>();
-    lines.push_back(std::move(line).value());
-  }
   reporter_.go_on_after(lines);
+}
+
+/// The lines of the first epochs that are on disk, an array.
+nlohmann::json run_file::lines_of(std::int32_t epochs) const {
+  auto out = nlohmann::json::array();
+  folder_.metrics().each([&out, epochs](nlohmann::json line) {
+    if (epoch_of(line) <= epochs && line["phase"] != to_string(phase::test))
+      out.push_back(std::move(line));
+  });
+  return out;
+}
+
+std::deque<std::string> run_file::last_lines(std::size_t most) const {
+  std::deque<std::string> out;
+  folder_.metrics().each([&out, most](const nlohmann::json& line) {
+    out.push_back(line.dump());
+    if (out.size() > most)
+      out.pop_front();
+  });
+  return out;
 }
 
 bool run_file::has_checkpoints() const {
@@ -113,7 +124,8 @@ run_file::go_back(std::optional<training_state> kept, const definition& def,
   seconds_before_ += next.seconds_before;
   if (kept && def.train.record_steps && !tells_all_steps(def, kept->at))
     kept.reset(); // A rank was lost before it told of a step.
-  if (kept && reporter_.epochs() < kept->at.epoch)
+  auto metrics = kept ? lines_of(kept->at.epoch) : nlohmann::json::array();
+  if (kept && epochs_in(metrics) < kept->at.epoch)
     kept.reset(); // Metrics of an epoch got lost with the coordinator.
   const auto names = checkpoints_in(folder_.checkpoints());
   std::optional<found_checkpoint> found;
@@ -122,10 +134,10 @@ run_file::go_back(std::optional<training_state> kept, const definition& def,
   // The newest one may be damaged, and the one before it behind `kept`.
   if (kept && found && found->name <= checkpoint_name(kept->at))
     found.reset();
-  const auto metrics = found  ? found->content.metrics
-                       : kept ? reporter_.lines_of(kept->at.epoch)
-                              : nlohmann::json::array();
+  if (!kept)
+    metrics = nlohmann::json::array();
   if (found) {
+    metrics = std::move(found->content.metrics);
     if (!sizes_.empty())
       sizes_ = sizes_until(found->content);
     kept = std::move(found->content.state);
@@ -218,7 +230,11 @@ void run_file::leave(const training_state& state, const definition& def,
     return;
   auto last = about(def, present_world(def), parts);
   last.state = state;
-  last.metrics = reporter_.lines_of(state.at.epoch);
+  last.metrics = lines_of(state.at.epoch);
+  if (epochs_in(last.metrics) < state.at.epoch) {
+    note("no last checkpoint: metrics of its epochs are not on disk");
+    return;
+  }
   if (auto written =
         write_checkpoint(folder_.checkpoints(), last, def.checkpoint.keep);
       !written)
@@ -300,7 +316,7 @@ void run_file::keep_checkpoints(
      .about = self->about(def, world, parts),
      .log = self->log_,
      .on_written = std::move(on_written)},
-    [self](std::int32_t epochs) { return self->reporter_.lines_of(epochs); });
+    [self](std::int32_t epoch) { return self->folder_.metrics_until(epoch); });
 }
 
 void run_file::keep_predictions(run_observer& observer,

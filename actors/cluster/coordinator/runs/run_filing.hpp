@@ -16,6 +16,7 @@
 #include <spdlog/fwd.h>
 
 #include <cstdint>
+#include <deque>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -89,6 +90,10 @@ public:
   go_back(std::optional<training_state> kept, const definition& def,
           const next_attempt& next);
 
+  /// The last lines of metrics.jsonl, at most so many. To be called as
+  /// `go_back` is.
+  std::deque<std::string> last_lines(std::size_t most) const;
+
   /// Writes what the run would have gone on with as its last checkpoint, if it
   /// writes any, and none is further. To be called as `go_back` is.
   void leave(const training_state& state, const definition& def, part_id parts);
@@ -154,6 +159,7 @@ private:
     : folder_(std::move(folder)), reporter_(nullptr, {}, &folder_) {}
 
   void read_metrics();
+  nlohmann::json lines_of(std::int32_t epochs) const;
   void note_before(const nlohmann::json& metrics);
   std::optional<found_checkpoint> newest_whole() const;
   std::int64_t steps_left() const;

@@ -5,6 +5,7 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/result.hpp"
 #include "tests/support/temp_folder.hpp"
+#include "tests/support/text.hpp"
 
 #include <nlohmann/json.hpp>
 #include <spdlog/logger.h>
@@ -51,6 +52,29 @@ struct filed_run {
        is_resumed});
   }
 
+  /// Trains an epoch more, which a daemon has kept the state of.
+  training_state train_on() {
+    phase_result done;
+    done.phase = phase::train;
+    done.epoch = 2;
+    done.metrics = {1.0, 2, 4};
+    value_of(file->reporter().observer().on_phase(done));
+    training_state out;
+    out.at = {3, 0, 12};
+    out.tensors = std::make_shared<const std::vector<named_tensor>>();
+    return out;
+  }
+
+  result<std::optional<training_state>> go_back_to(training_state kept) {
+    return file->go_back(
+      std::move(kept), def,
+      {2, 0, 1, {.console = std::make_shared<spdlog::sinks::null_sink_mt>()}});
+  }
+
+  std::filesystem::path path_of(const char* name) const {
+    return folder / "runs" / file->id() / name;
+  }
+
   /// Its checkpoints cannot be read any more.
   void damage() const {
     for (const auto& one : std::filesystem::directory_iterator{
@@ -89,6 +113,39 @@ CATCH_TEST_CASE(
   value_of(it.go_back(false)); // From the beginning.
   CATCH_CHECK(std::isnan(it.file->before().loss));
   CATCH_CHECK_FALSE(it.file->before().checkpoint);
+}
+
+CATCH_TEST_CASE("an attempt goes on from what was kept if it was told of",
+                "[cluster][filing]") {
+  filed_run it;
+  const auto kept = it.train_on();
+  const auto told = content_of(it.path_of("metrics.jsonl"));
+  CATCH_CHECK(value_of(it.go_back_to(kept))->at == kept.at);
+  CATCH_CHECK(content_of(it.path_of("metrics.jsonl")) == told);
+  CATCH_CHECK(it.file->last_lines(2).size() == 2);
+  CATCH_CHECK(it.file->last_lines(2).back() + "\n"
+              == told.substr(told.rfind('\n', told.size() - 2) + 1));
+  // Somebody has removed the last line.
+  std::filesystem::resize_file(it.path_of("metrics.jsonl"), told.size() - 9);
+  CATCH_CHECK(value_of(it.go_back_to(kept))->at == course_position{2, 0, 8});
+  CATCH_CHECK(it.file->last_lines(9).size() == 4);
+}
+
+CATCH_TEST_CASE("a run leaves a last checkpoint with all metrics, or none",
+                "[cluster][filing]") {
+  for (const auto is_told : {true, false}) {
+    filed_run it;
+    auto def = it.def;
+    def.checkpoint.keep = 2;
+    const auto kept = it.train_on();
+    if (!is_told)
+      std::filesystem::remove(it.path_of("metrics.jsonl"));
+    it.file->leave(kept, def, 1);
+    const auto left =
+      value_of(newest_checkpoint(it.path_of("checkpoints")))->content;
+    CATCH_CHECK(left.state.at.epoch == (is_told ? 3 : 2));
+    CATCH_CHECK(left.metrics.size() == (is_told ? 5 : 4));
+  }
 }
 
 CATCH_TEST_CASE("only a run that began with nothing begins anew",

@@ -3,7 +3,6 @@
 #include "tests/support/temp_folder.hpp"
 #include "tests/support/text.hpp"
 
-#include <nlohmann/json.hpp>
 #include <spdlog/logger.h>
 #include <spdlog/sinks/ostream_sink.h>
 #include <sys/resource.h>
@@ -52,7 +51,7 @@ CATCH_TEST_CASE("checkpoints are written, and the last ones stay",
   checkpoint_writer it{setting};
   for (std::int32_t epoch : {1, 2, 3}) {
     CATCH_CHECK(it.begin(true));
-    it.write(state_of(epoch), nlohmann::json::array());
+    it.write(state_of(epoch), {});
   }
   it.finish();
   CATCH_CHECK(it.begin(false));
@@ -75,7 +74,7 @@ CATCH_TEST_CASE("whoever writes checkpoints gives way to training",
     writers = ::getpriority(PRIO_PROCESS, 0);
   };
   checkpoint_writer it{setting};
-  it.write(state_of(1), nlohmann::json::array());
+  it.write(state_of(1), {});
   it.finish();
   CATCH_CHECK(writers == std::min(own + 5, 19)); // There are no more steps.
   CATCH_CHECK(::getpriority(PRIO_PROCESS, 0) == own);
@@ -94,7 +93,7 @@ CATCH_TEST_CASE("what cannot be written is told once, and nothing fails",
   };
   checkpoint_writer it{setting};
   for (std::int32_t epoch : {1, 2, 3})
-    it.write(state_of(epoch), nlohmann::json::array());
+    it.write(state_of(epoch), {});
   it.finish();
   CATCH_CHECK(told.empty());
   const auto said = f.said.str();
