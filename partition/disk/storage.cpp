@@ -84,7 +84,7 @@ void leave_on_disk(const shard& part) {
 }
 
 void keep_in_memory(const shard& part) {
-  // Smaller ones are read whole in no time.
+  // Smaller ones have few pages.
   constexpr std::size_t least = std::size_t{8} << 20;
   const auto keep = [](std::span<const std::byte> bytes) {
     if (bytes.size() >= least)

@@ -26,11 +26,10 @@ part_bytes bytes_of(const shard& part);
 /// (Features are read by a ROW READER, which does not use their mapping.)
 void leave_on_disk(const shard& part);
 
-/// Tells the kernel that a part fits into memory: large arrays are to be read
-/// and mapped by large pages. Rows at random places are found twice as fast
-/// then. Takes effect where the file system has large folios, and for what the
-/// page cache does not have yet; `npy_writer` does the same for what is
-/// written.
+/// Tells the kernel that a part fits into memory: what the page cache lacks of
+/// large arrays is to be read by blocks of 2 MiB. Where the file system has
+/// large folios, each is also mapped by one entry, and rows at random places
+/// are found twice as fast. `npy_writer` writes files so that they are, too.
 void keep_in_memory(const shard& part);
 
 /// How memory that is left for data is divided when they do not fit into it.

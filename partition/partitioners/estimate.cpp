@@ -2,6 +2,7 @@
 
 #include "partition/dataset/label_sets.hpp"
 #include "partition/dataset/proved_arrays.hpp"
+#include "partition/partitioners/parts_writer.hpp"
 
 #include <algorithm>
 
@@ -82,6 +83,8 @@ partition_estimate estimate_partition(const dataset_info& info,
   auto memory = sum.nodes * (9 + 4 + 16 + 8) + 64e6;
   auto disk = sum.feature_bytes + sum.label_bytes + sum.edges * 4
               + sum.edge_rows * 12 + sum.weights * 4 + sum.nodes * 8;
+  // Blocks of the files that are written side by side (`npy_writer`).
+  memory += std::min(std::min(options.parts, parts_per_pass) * 2.2e6, disk);
   // Checking and copying.
   auto seconds = 0.1 + sum.edges * 30e-9 + disk / 400e6;
   // Files are written and fsynced one by one, some 3 ms each on a disk.

@@ -8,14 +8,6 @@ namespace graphmill {
 
 namespace fs = std::filesystem;
 
-namespace {
-
-/// Parts that are written in one pass over the dataset: as many as a word has
-/// bits, for the halo, and each has a file open and a buffer.
-constexpr part_id parts_per_pass = 64;
-
-} // namespace
-
 result<std::vector<written_part>>
 write_parts(const graph_view& graph, std::span<const part_id> assignment,
             const renumbering& numbers, const fs::path& folder,

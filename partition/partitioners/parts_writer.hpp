@@ -27,10 +27,15 @@ struct written_part {
   block_roots blocks; ///< Of its arrays with a row for each node.
 };
 
+/// Parts that are written in one pass over the dataset: as many as a word has
+/// bits, for the halo, and each has a file open and a buffer.
+inline constexpr part_id parts_per_pass = 64;
+
 /// Writes the folders part-0, part-1, ... (layout: see `partitioned_graph`)
-/// below `folder`, 64 of them in one pass over the dataset, from front to back,
-/// through a buffer of 256 KiB per part. Memory: 8 bytes per node besides. A
-/// part is a dataset folder, whose `dataset.json` has one more field, "part":
+/// below `folder`, some in one pass over the dataset, from front to back,
+/// through a buffer of 256 KiB and a block of a file (`npy_writer`: at most 2
+/// MiB) per part. Memory: 8 bytes per node besides. A part is a dataset folder,
+/// whose `dataset.json` has one more field, "part":
 /// {"number": p, "of": parts}, which says that indices are global ids.
 /// @param assignment [vertices]
 /// @param numbers What `renumber` made of it.
@@ -46,8 +51,8 @@ result<std::map<std::string, std::string>>
 write_seeds(const graph_view& graph, const renumbering& numbers,
             const std::filesystem::path& folder);
 
-/// Writes order/<type>.npy and originals/<type>.npy, which lead from original to
-/// global ids and back, as int32 where the ids of the type fit.
+/// Writes order/<type>.npy and originals/<type>.npy, which lead from original
+/// to global ids and back, as int32 where the ids of the type fit.
 /// @returns the digest of each file's elements, by its path within the folder.
 result<std::map<std::string, std::string>>
 write_orders(const graph_view& graph, const renumbering& numbers,

@@ -10,19 +10,21 @@ namespace graphmill {
 
 namespace {
 
-/// Eight doubles at any address.
-using doubles = double __attribute__((vector_size(64), aligned(8)));
+using doubles = double __attribute__((vector_size(64)));
 constexpr std::int64_t doubles_width = 8;
 
 GRAPHMILL_INLINE doubles spread_out(double x) {
   return x - doubles{};
 }
 
-GRAPHMILL_INLINE doubles& eight_at(double* from) {
-  return *reinterpret_cast<doubles*>(from);
+/// Eight doubles at any address.
+GRAPHMILL_INLINE doubles eight_at(const double* from) {
+  doubles out;
+  __builtin_memcpy(&out, from, sizeof out);
+  return out;
 }
-GRAPHMILL_INLINE const doubles& eight_at(const double* from) {
-  return *reinterpret_cast<const doubles*>(from);
+GRAPHMILL_INLINE void put_eight(doubles x, double* to) {
+  __builtin_memcpy(to, &x, sizeof x);
 }
 
 /// cos(2 pi turns), with an error below 1e-11. Adding and taking off a large
@@ -72,8 +74,8 @@ struct column_sums {
     const auto sines =
       cosine((angles + eight_at(phases)) * turns_of_angle - 0.25);
     const doubles change = -sines * gradient;
-    eight_at(of_frequencies) += change * angles;
-    eight_at(of_phases) += change;
+    put_eight(eight_at(of_frequencies) + change * angles, of_frequencies);
+    put_eight(eight_at(of_phases) + change, of_phases);
   }
 };
 

@@ -14,9 +14,8 @@ GRAPHMILL_INLINE float product_of_rows(const float* a, const float* b,
   simd::floats sum = {};
   std::int64_t at = 0;
   for (; at + simd::width <= width; at += simd::width)
-    sum =
-      simd::fused(*reinterpret_cast<const simd::loose_floats*>(a + at),
-                  *reinterpret_cast<const simd::loose_floats*>(b + at), sum);
+    sum = simd::fused(simd::load<simd::floats>(a + at),
+                      simd::load<simd::floats>(b + at), sum);
   float sums[simd::width];
   for (int i = 0; i < simd::width; ++i)
     sums[i] = sum[i];

@@ -8,6 +8,10 @@ namespace graphmill {
 
 namespace {
 
+using simd::load;
+using simd::spread;
+using simd::store;
+
 // A product waits for the one before, so a tile has enough sums for all units
 // of a core, and no more than its registers hold. Loops over registers are
 // unrolled by pragmas, for else the compiler keeps the sums in memory.
@@ -17,23 +21,6 @@ constexpr int width_of = sizeof(V) / sizeof(float);
 
 template <class V>
 constexpr bool is_wide = width_of<V> == simd::width;
-
-template <class V>
-GRAPHMILL_INLINE V load(const float* from) {
-  V out;
-  __builtin_memcpy(&out, from, sizeof out);
-  return out;
-}
-
-template <class V>
-GRAPHMILL_INLINE void store(const V& x, float* to) {
-  __builtin_memcpy(to, &x, sizeof x);
-}
-
-template <class V>
-GRAPHMILL_INLINE V spread(float x) {
-  return x - V{};
-}
 
 /// Products of some edges from number `e` on, for some columns.
 template <class V, int Edges, int Vectors>
@@ -215,6 +202,8 @@ void add_products(const_matrix features, const_matrix weight,
 
 void add_product_gradient(const_matrix features, const_matrix changes,
                           std::int64_t begin, std::int64_t end, matrix sums) {
+  if (begin == end)
+    return; // There may be no memory for changes.
   (simd::has_wide_registers() ? sum_wide : sum_narrow)(features, changes, begin,
                                                        end, sums);
 }

@@ -292,7 +292,7 @@ void write_changes(const edge_relu& task, const const_matrix& gradient,
 
 /// Calls f(i, first, last, rows) for pieces of the edges of rows [begin, end):
 /// i is the row of the first one, and `rows` memory for products, with zeros in
-/// columns that E has not.
+/// columns behind those of E.
 template <class F>
 void for_edges(const edge_relu& task, std::int64_t begin, std::int64_t end,
                const F& f) {

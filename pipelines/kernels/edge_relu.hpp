@@ -16,10 +16,11 @@ namespace graphmill {
 ///   out[i] = self * x[i] + sum over e, that leads to j, in row i of
 ///                          values[e] * relu(x[j] + features[e] E + b)
 ///
-/// The row of an edge lives in registers alone. What is kept of it is a bit per
-/// column, so that backward need not make it again. Borrows all arrays. Sums
-/// are made in the order of the edges, so that the result is the same for any
-/// number of threads, which may compute different rows at once.
+/// The rows of edges are made for as many as stay in a core's cache. What is
+/// kept of them is a bit per column, so that backward need not make them again.
+/// Borrows all arrays. Sums are made in the order of the edges, so that the
+/// result is the same for any number of threads, which may compute different
+/// rows at once.
 struct edge_relu {
   const std::int64_t* indptr = nullptr; ///< [rows + 1], rows of `features`.
   const local_id* columns = nullptr;    ///< [edges] Rows of `x`.

@@ -23,14 +23,14 @@ GRAPHMILL_INLINE void sum_block(const edge_sum& task, std::int64_t i,
   simd::octet sums[Octets] = {};
   for (auto e = task.indptr[i]; e < task.indptr[i + 1]; ++e) {
     const auto scale = simd::octet{} + scale_of(task, e);
-    const auto* x =
-      reinterpret_cast<const simd::loose_octet*>(task.x.row(e) + at);
+    const auto* x = task.x.row(e) + at;
     for (int v = 0; v < Octets; ++v)
-      sums[v] = simd::fused(scale, x[v], sums[v]);
+      sums[v] = simd::fused(
+        scale, simd::load<simd::octet>(x + v * simd::octet_width), sums[v]);
   }
-  auto* row = reinterpret_cast<simd::loose_octet*>(out.row(i) + at);
+  auto* row = out.row(i) + at;
   for (int v = 0; v < Octets; ++v)
-    row[v] = sums[v] * task.row_scale[i];
+    simd::store(sums[v] * task.row_scale[i], row + v * simd::octet_width);
 }
 
 } // namespace

@@ -9,7 +9,6 @@ namespace graphmill {
 
 namespace {
 
-using simd::loose_octet;
 using simd::octet;
 
 /// What a row of `x` is multiplied by: nothing, a number of the row, one of the
@@ -54,8 +53,7 @@ GRAPHMILL_INLINE void sum_block(const row_task& task, std::int64_t at) {
     const auto* source = task.x + j * task.width + at;
     const auto scale = factor<By>(task, e, j);
     for (int v = 0; v < Octets; ++v) {
-      const auto value =
-        *reinterpret_cast<const loose_octet*>(source + v * simd::octet_width);
+      const auto value = simd::load<octet>(source + v * simd::octet_width);
       if constexpr (By == weighing::none)
         sums[v] += value;
       else
@@ -64,9 +62,10 @@ GRAPHMILL_INLINE void sum_block(const row_task& task, std::int64_t at) {
   }
   auto* out = task.out + at;
   for (int v = 0; v < Octets; ++v) {
-    auto* target = reinterpret_cast<loose_octet*>(out + v * simd::octet_width);
+    auto* target = out + v * simd::octet_width;
     const octet sum = sums[v] * task.scale;
-    *target = task.accumulate ? *target + sum : sum;
+    simd::store(task.accumulate ? simd::load<octet>(target) + sum : sum,
+                target);
   }
 }
 

@@ -9,20 +9,19 @@
 
 namespace graphmill::octets {
 
-using simd::loose_octet;
 using simd::octet;
 using simd::octet_width;
 
 GRAPHMILL_INLINE octet spread(float x) {
-  return x - octet{};
+  return simd::spread<octet>(x);
 }
 
 GRAPHMILL_INLINE octet load(const float* from) {
-  return *reinterpret_cast<const loose_octet*>(from);
+  return simd::load<octet>(from);
 }
 
 GRAPHMILL_INLINE void store(octet x, float* to) {
-  *reinterpret_cast<loose_octet*>(to) = x;
+  simd::store(x, to);
 }
 
 /// One register of columns of a row, of which there are fewer if it is partial:
@@ -59,8 +58,6 @@ constexpr std::int64_t octets_of(std::int64_t columns) {
 /// share a register, so that no lane leaves its place: lane c of register r is
 /// bit r % 32 of lane c.
 using sign_lanes = std::int32_t __attribute__((vector_size(32)));
-using loose_lanes =
-  std::int32_t __attribute__((vector_size(32), aligned(1), may_alias));
 
 constexpr std::int64_t sign_group = 32;
 
@@ -69,13 +66,15 @@ constexpr std::int64_t sign_bytes(std::int64_t registers) {
   return (registers + sign_group - 1) / sign_group * 32;
 }
 
-/// Registers of which the bits from number `at` on share a register.
-GRAPHMILL_INLINE loose_lanes* signs_at(std::uint8_t* row, std::int64_t at) {
-  return reinterpret_cast<loose_lanes*>(row) + at / sign_group;
+/// Signs that share a register with those from number `at` on.
+GRAPHMILL_INLINE sign_lanes signs_at(const std::uint8_t* row, std::int64_t at) {
+  sign_lanes out;
+  __builtin_memcpy(&out, row + at / sign_group * sizeof out, sizeof out);
+  return out;
 }
-GRAPHMILL_INLINE const loose_lanes* signs_at(const std::uint8_t* row,
-                                             std::int64_t at) {
-  return reinterpret_cast<const loose_lanes*>(row) + at / sign_group;
+GRAPHMILL_INLINE void put_signs(sign_lanes signs, std::uint8_t* row,
+                                std::int64_t at) {
+  __builtin_memcpy(row + at / sign_group * sizeof signs, &signs, sizeof signs);
 }
 
 /// Keeps the signs from register `at` on, of which `kept` has the lowest bits.
@@ -83,14 +82,13 @@ GRAPHMILL_INLINE const loose_lanes* signs_at(const std::uint8_t* row,
 GRAPHMILL_INLINE void keep_signs(std::uint8_t* row, std::int64_t at,
                                  sign_lanes kept) {
   const auto shift = static_cast<int>(at % sign_group);
-  auto* lanes = signs_at(row, at);
-  *lanes = shift == 0 ? kept : *lanes | kept << shift;
+  put_signs(shift == 0 ? kept : signs_at(row, at) | kept << shift, row, at);
 }
 
 /// The bits of the registers from number `at` on, from the lowest one up.
 GRAPHMILL_INLINE sign_lanes kept_signs(const std::uint8_t* row,
                                        std::int64_t at) {
-  return *signs_at(row, at) >> static_cast<int>(at % sign_group);
+  return signs_at(row, at) >> static_cast<int>(at % sign_group);
 }
 
 } // namespace graphmill::octets

@@ -21,8 +21,6 @@ namespace graphmill::simd {
 
 /// Sixteen floats: one AVX-512 register, or two AVX or four SSE ones.
 using floats = float __attribute__((vector_size(64)));
-/// Sixteen floats at any address, which need not be a multiple of 64.
-using loose_floats = float __attribute__((vector_size(64), aligned(4)));
 
 inline constexpr int width = 16;
 
@@ -30,8 +28,27 @@ inline constexpr int width = 16;
 /// do not depend on each other. Compilers keep arrays of these in registers
 /// with AVX2, too, and there compute with those of `floats` one by one.
 using octet = float __attribute__((vector_size(32)));
-using loose_octet = float __attribute__((vector_size(32), aligned(4)));
 inline constexpr int octet_width = 8;
+
+/// The value of a vector at any address, which need not be a multiple of its
+/// size.
+/// @tparam V floats or octet
+template <class V>
+GRAPHMILL_INLINE V load(const float* from) {
+  V out;
+  __builtin_memcpy(&out, from, sizeof out);
+  return out;
+}
+
+template <class V>
+GRAPHMILL_INLINE void store(const V& x, float* to) {
+  __builtin_memcpy(to, &x, sizeof x);
+}
+
+template <class V>
+GRAPHMILL_INLINE V spread(float x) {
+  return x - V{};
+}
 
 /// Whether a register holds sixteen floats. Kernels whose loops fill all
 /// registers have a version for these and one for octets, both with

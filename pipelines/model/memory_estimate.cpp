@@ -317,7 +317,8 @@ private:
         || !draws_lists(sampler.method)
         || def_.evaluate.neighbours == neighbour_use::all)
       return edges(r);
-    return std::min(double(most), edges(r));
+    // A relation may merge all types of edges.
+    return std::min(double(most) * double(info_.edge_types.size()), edges(r));
   }
 
   /// What edges have for all layers: logarithms of weights, and rows with the
@@ -335,7 +336,7 @@ private:
   }
 
   /// What features of a relation's edges take besides: their sums, once for all
-  /// layers, or for each head of a layer; a row of each edge, or its bits.
+  /// layers, or for each head of a layer; rows of a few edges, or bits of all.
   void add_edges(int l, std::size_t r, layer_floats& sum) const {
     const auto& relation = layout_.relations[r];
     const auto& layer = layout_.layers[l];
@@ -372,10 +373,11 @@ private:
       // A few rows of each thread, or one row that has many edges.
       const auto columns = product_columns(std::int64_t(width));
       const auto of_thread = double(product_edges(columns)) + row_edges(r);
+      sum.kept += features * double(columns);
       sum.transient +=
-        std::min(threads() * of_thread, edges(r)) * double(columns);
-      sum.transient +=
-        (1 + std::min(16.0, rows / 256 + 1)) * features * double(columns);
+        (std::min(threads() * of_thread, edges(r)) + threads())
+          * double(columns)
+        + std::min(16.0, rows / 256 + 1) * features * double(columns);
       return;
     }
     if (l == 0)

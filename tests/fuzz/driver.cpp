@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#if defined(__SANITIZE_ADDRESS__)
+#ifdef GRAPHMILL_ADDRESS_SANITIZER
 #  include <sanitizer/common_interface_defs.h>
 #endif
 
@@ -111,7 +111,7 @@ void on_abort(int) {
 
 /// Sees to it that the end of the process is told of.
 void tell_of_the_end() {
-#if defined(__SANITIZE_ADDRESS__)
+#ifdef GRAPHMILL_ADDRESS_SANITIZER
   __sanitizer_set_death_callback(last_input::tell);
 #endif
   struct sigaction act {};

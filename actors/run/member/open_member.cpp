@@ -103,7 +103,7 @@ result<void> settle_storage(member_config& member, const storage_choice& choice,
     decide_storage(member.def, plan, choice, data, memory_available());
   if (member.storage.from_disk) {
     GRAPHMILL_TRYV(read_from_disk(member));
-  } else {
+  } else if (choice.where == storage_kind::automatic) { // They surely fit.
     for (const auto& part : member.shards)
       if (part)
         keep_in_memory(*part);

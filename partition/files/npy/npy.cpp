@@ -85,8 +85,8 @@ namespace {
 /// of it. File systems with large folios then keep each in one piece, and a
 /// mapping of the file has one entry for it in place of 512.
 constexpr std::size_t large_block = std::size_t{2} << 20;
-/// So is what comes ahead of the first multiple, where the header is: small
-/// files take little memory.
+/// Blocks ahead of the first multiple, where the header is, are smaller, so
+/// that small files take little memory.
 constexpr std::size_t small_block = std::size_t{1} << 18;
 
 /// The size of blocks around byte `at` of a file.
@@ -154,6 +154,8 @@ result<void> npy_writer::append_bytes(std::span<const std::byte> bytes) {
       GRAPHMILL_TRYV(write_all(self.file.get(), some, self.path));
       continue;
     }
+    if (self.pending.empty())
+      self.pending.reserve(room);
     self.pending.insert(self.pending.end(), some.begin(), some.end());
     if (some.size() == room)
       GRAPHMILL_TRYV(self.flush());

@@ -51,8 +51,9 @@ struct attention {
   /// it: these rows are summed, while scores are of z. No data: z is summed.
   const_matrix messages;
   float message_scale = 1;
-  /// [edges, columns of z] What edges bring to joint scores, and to z[j] as it
-  /// is summed, behind dropout. No data: nothing. The node itself has none.
+  /// [edges, columns of z or more] What edges bring to joint scores, and to
+  /// z[j] as it is summed, behind dropout: of the edges of the rows at hand. No
+  /// data: nothing. The node itself has none.
   const_matrix edges;
   /// [edges, any] Without joint scores: what is summed apart, by the weights
   /// that z[j] is summed with. No data: edges have no features.

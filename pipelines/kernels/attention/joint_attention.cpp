@@ -135,7 +135,7 @@ struct sign_writer {
       flush();
   }
   GRAPHMILL_INLINE void flush() {
-    *octets::signs_at(row, at - 1) = kept;
+    octets::put_signs(kept, row, at - 1);
     kept = sign_lanes{};
   }
   GRAPHMILL_INLINE void end() {
@@ -153,7 +153,7 @@ struct sign_reader {
   GRAPHMILL_INLINE sign_lanes next() {
     const auto shift = static_cast<int>(at % octets::sign_group);
     if (shift == 0)
-      kept = *octets::signs_at(row, at);
+      kept = octets::signs_at(row, at);
     ++at;
     return (kept & (1 << shift)) != 0;
   }

@@ -33,26 +33,25 @@ template <class Vector, std::size_t... Rows>
 GRAPHMILL_INLINE void
 multiply_panel(const float* rows, std::int64_t width, const float* panel,
                float* out, std::int64_t stride, std::index_sequence<Rows...>) {
-  using loose [[gnu::aligned(4), gnu::may_alias]] = Vector;
   constexpr auto lanes = panel_lanes<Vector>;
   constexpr auto parts = panel_nodes / lanes;
   Vector sums[parts][sizeof...(Rows)] = {};
   for (std::int64_t c = 0; c < width; ++c) {
     const auto* at = panel + c * panel_nodes;
-    const Vector first = *reinterpret_cast<const loose*>(at);
+    const auto first = simd::load<Vector>(at);
     ((sums[0][Rows] = with_product<Vector>(rows[std::int64_t(Rows) * width + c],
                                            first, sums[0][Rows])),
      ...);
     if constexpr (parts == 2) {
-      const Vector second = *reinterpret_cast<const loose*>(at + lanes);
+      const auto second = simd::load<Vector>(at + lanes);
       ((sums[1][Rows] = with_product<Vector>(
           rows[std::int64_t(Rows) * width + c], second, sums[1][Rows])),
        ...);
     }
   }
   for (std::int64_t part = 0; part < parts; ++part)
-    ((*reinterpret_cast<loose*>(out + std::int64_t(Rows) * stride
-                                + part * lanes) = sums[part][Rows]),
+    (simd::store(sums[part][Rows],
+                 out + std::int64_t(Rows) * stride + part * lanes),
      ...);
 }
 

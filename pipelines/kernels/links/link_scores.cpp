@@ -12,11 +12,6 @@ namespace graphmill {
 namespace {
 
 using simd::floats;
-using simd::loose_floats;
-
-GRAPHMILL_INLINE floats load_floats(const float* from) {
-  return *reinterpret_cast<const loose_floats*>(from);
-}
 
 GRAPHMILL_INLINE floats absolute_of(floats x) {
   floats out;
@@ -52,7 +47,8 @@ GRAPHMILL_INLINE floats load_some(const float* from, std::int64_t count) {
 }
 
 GRAPHMILL_INLINE floats load_up_to(const float* from, std::int64_t count) {
-  return count >= simd::width ? load_floats(from) : load_some(from, count);
+  return count >= simd::width ? simd::load<floats>(from)
+                              : load_some(from, count);
 }
 
 /// `sum` and the terms of sixteen columns.
@@ -88,8 +84,8 @@ GRAPHMILL_INLINE float score_of(const float* a, const float* b,
     for (; at + 2 * simd::width <= width; at += 2 * simd::width)
       for (int v = 0; v < 2; ++v)
         sums[v] =
-          add_terms<How>(load_floats(a + at + v * simd::width),
-                         load_floats(b + at + v * simd::width), sums[v]);
+          add_terms<How>(simd::load<floats>(a + at + v * simd::width),
+                         simd::load<floats>(b + at + v * simd::width), sums[v]);
     for (; at < width; at += simd::width)
       sums[0] = add_terms<How>(load_up_to(a + at, width - at),
                                load_up_to(b + at, width - at), sums[0]);

@@ -13,15 +13,10 @@ namespace {
 /// Eight floats. Comparisons of wider vectors are not split by compilers for
 /// CPUs that have none so wide.
 using eight = float __attribute__((vector_size(32)));
-using loose_eight = float __attribute__((vector_size(32), aligned(4)));
 using eight_bits = std::uint32_t __attribute__((vector_size(32)));
 using eight_counts = std::int32_t __attribute__((vector_size(32)));
 
 constexpr int eight_lanes = 8;
-
-GRAPHMILL_INLINE eight load_eight(const float* from) {
-  return *reinterpret_cast<const loose_eight*>(from);
-}
 
 GRAPHMILL_INLINE eight all_of(float x) {
   return eight{x, x, x, x, x, x, x, x};
@@ -106,7 +101,7 @@ GRAPHMILL_INLINE double log_losses(const float* scores, std::int64_t count,
   eight over = {};
   eight product = all_of(1);
   for (std::int64_t i = 0; i < count; i += eight_lanes) {
-    const eight x = load_eight(scores + i) - moved;
+    const eight x = simd::load<eight>(scores + i) - moved;
     over += above_zero(x);
     product *= 1.0f + exp_of_distance(x);
   }
@@ -130,7 +125,7 @@ GRAPHMILL_INLINE block_sums terms_of(const link_loss_shape& shape, float edge,
   eight terms = {};
   eight weights = {};
   for (std::int64_t i = 0; i < count; i += eight_lanes) {
-    const eight n = load_eight(scores + i);
+    const eight n = simd::load<eight>(scores + i);
     if constexpr (Kind == link_loss::margin) {
       const eight short_by = n - edge + margin;
       // What is no number stays it.
@@ -151,7 +146,7 @@ GRAPHMILL_INLINE block_sums terms_of(const link_loss_shape& shape, float edge,
 GRAPHMILL_INLINE float largest_of(const float* scores, std::int64_t count) {
   eight most = all_of(no_score);
   for (std::int64_t i = 0; i < count; i += eight_lanes) {
-    const eight n = load_eight(scores + i);
+    const eight n = simd::load<eight>(scores + i);
     most = n > most ? n : most;
   }
   auto out = no_score;
@@ -196,7 +191,7 @@ std::int64_t meet_negatives(const float* scores, std::int64_t count, float edge,
     eight_counts not_greater = {};
     const auto to = std::min(count, from + at_once);
     for (auto i = from; i < to; i += eight_lanes) {
-      const eight n = load_eight(scores + i);
+      const eight n = simd::load<eight>(scores + i);
       const eight_counts absent = n == none; // -1 where it is so.
       const eight_counts same = (n == edges) & ~absent;
       missing -= absent;

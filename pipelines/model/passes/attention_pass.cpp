@@ -281,11 +281,13 @@ void attention_pass::joint_backward(const_matrix gradient,
                                         * joint_sign_bytes(z.columns, heads_)));
   joint_gradients all{
     .scores = scores, .y = y_gradient_.view(), .signs = signs.data()};
-  // Few pieces have gradients of what edges are multiplied by: these are large.
-  const auto grains = joint_edges_ ? (sums.view().rows + 15) / 16 : 1;
-  std::vector<owned_matrix> of_edges(16);
+  // Few gradients of E are kept, for each is as large as E.
+  constexpr std::int64_t most_pieces = 16;
+  const auto grains =
+    joint_edges_ ? (sums.view().rows + most_pieces - 1) / most_pieces : 1;
+  std::vector<owned_matrix> of_edges(joint_edges_ ? most_pieces : 0);
   set_.team->for_pieces(
-    set_.rows, grains * grain,
+    set_.rows, std::max<std::int64_t>(grains, 1) * grain,
     [&](std::int64_t piece, std::int64_t first, std::int64_t last) {
       matrix of_piece;
       if (joint_edges_) {

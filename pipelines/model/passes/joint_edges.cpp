@@ -16,15 +16,18 @@ joint_edges::joint_edges(const_matrix features, const_matrix weight,
 void joint_edges::for_rows(const std::int64_t* indptr, std::int64_t begin,
                            std::int64_t end, const user& use) const {
   const auto weight = weight_.view();
-  const auto few = product_edges(weight.columns);
+  const auto few =
+    std::min(product_edges(weight.columns), indptr[end] - indptr[begin]);
   owned_matrix memory;
   for (auto to = begin; begin < end; begin = to) {
     const auto first = indptr[begin];
     for (++to; to < end && indptr[to + 1] - first <= few;)
       ++to;
     const auto count = indptr[to] - first;
-    if (memory.view().rows < count)
-      memory = {std::max(count, few), weight.columns, pool_};
+    if (memory.empty() || memory.view().rows < count) {
+      memory = {}; // Before there is another one.
+      memory = {std::max({count, few, std::int64_t{1}}), weight.columns, pool_};
+    }
     const auto rows = memory.view();
     std::fill_n(rows.data, count * rows.columns, 0.0f);
     add_products(features_, weight, first, first + count, rows);

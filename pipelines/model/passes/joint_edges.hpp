@@ -12,8 +12,8 @@ namespace graphmill {
 /// What features e of edges bring to an attention that scores both ends and the
 /// edge together: rows e E. They are made for a few destinations at a time,
 /// right where they are read, and once more in backward. So they stay in a
-/// core's cache, and no memory grows with the edges of a batch. Borrows the
-/// features.
+/// core's cache, and their memory is that of a few rows, or of one destination
+/// that has many edges. Borrows the features.
 class joint_edges {
 public:
   /// @param features [edges, any] e @param weight [any, columns of z] E
@@ -26,6 +26,7 @@ public:
     std::function<void(std::int64_t begin, std::int64_t end, matrix edges)>;
 
   /// Calls `use` for pieces of rows [begin, end), in their order.
+  /// @param indptr Its entries from `begin` to `end` are read.
   void for_rows(const std::int64_t* indptr, std::int64_t begin,
                 std::int64_t end, const user& use) const;
 

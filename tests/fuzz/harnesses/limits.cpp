@@ -1,4 +1,5 @@
 #include "tests/fuzz/harness.hpp"
+#include "tests/support/sanitizers.hpp"
 
 #include <time.h>
 
@@ -9,14 +10,7 @@
 #include <cstdlib>
 #include <string>
 
-#if defined(__SANITIZE_ADDRESS__)
-#  define GRAPHMILL_COUNTS_MEMORY 1
-#elif defined(__has_feature)
-#  if __has_feature(address_sanitizer)
-#    define GRAPHMILL_COUNTS_MEMORY 1
-#  endif
-#endif
-#ifdef GRAPHMILL_COUNTS_MEMORY
+#ifdef GRAPHMILL_ADDRESS_SANITIZER
 // Of the sanitizers of gcc and clang alike; gcc has no header for them.
 extern "C" {
 std::size_t __sanitizer_get_allocated_size(const volatile void* block);
@@ -30,7 +24,7 @@ namespace graphmill::fuzz {
 
 namespace {
 
-#ifdef GRAPHMILL_COUNTS_MEMORY
+#ifdef GRAPHMILL_ADDRESS_SANITIZER
 
 // Bytes that are allocated now, and the most that ever were since the last
 // input began. Hooks may be called on any thread, and must not allocate.

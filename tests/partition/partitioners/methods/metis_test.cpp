@@ -2,6 +2,7 @@
 #include "partition/partitioners/methods/metis.hpp"
 #include "tests/partition/partitioners/graphs.hpp"
 #include "tests/support/result.hpp"
+#include "tests/support/sanitizers.hpp"
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -50,7 +51,7 @@ CATCH_TEST_CASE("METIS takes two cliques apart", "[partition][metis]") {
 }
 
 // The address sanitizer hangs when the system refuses it memory.
-#ifndef __SANITIZE_ADDRESS__
+#ifndef GRAPHMILL_ADDRESS_SANITIZER
 CATCH_TEST_CASE("METIS without memory is an error", "[partition][metis]") {
   const auto graph = adjacency_of(50000, path_of(50000));
   const auto loads = loads_of(graph);
