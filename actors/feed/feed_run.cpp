@@ -163,6 +163,7 @@ result<void> run_feed(feed_socket& socket, std::shared_ptr<spdlog::logger> log,
   heap_trimmer heap;
   result<void> end;
   while (::getppid() == parent) {
+    heap.tick(); // Also while there is always a packet.
     auto packet = socket.receive(look);
     if (!packet) {
       end = packet.error();
@@ -170,7 +171,6 @@ result<void> run_feed(feed_socket& socket, std::shared_ptr<spdlog::logger> log,
     }
     if (!packet.value()) {
       door.look();
-      heap.tick();
       continue;
     }
     if (packet.value()->bytes.empty()) // The consumer is gone.

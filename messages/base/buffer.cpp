@@ -27,6 +27,14 @@ std::size_t size_class(std::size_t bytes) {
   return (bytes + quarter - 1) / quarter * quarter;
 }
 
+/// The largest kept block that stands in for one of `wanted` bytes. Larger ones
+/// are left for those who need them. Where little is lost, blocks of fewer
+/// sizes do for all.
+std::size_t most_for(std::size_t wanted) {
+  constexpr std::size_t small = 65536;
+  return wanted <= small ? 3 * wanted : wanted + wanted / 2;
+}
+
 block_source* chosen_source = nullptr; ///< Null: the heap.
 
 std::byte* allocate(std::size_t capacity) {
@@ -70,23 +78,24 @@ buffer buffer_pool::acquire(std::size_t bytes) {
   auto capacity = wanted;
   {
     std::lock_guard lock{mutex_};
-    // A kept block may be up to half as large again as what is wanted. Larger
-    // ones are left for those who need them.
+    const auto evict = [&](auto it) {
+      evicted.emplace_back(*it);
+      kept_bytes_ -= it->first;
+      kept_.erase(it);
+    };
     if (auto it = kept_.lower_bound(wanted);
-        it != kept_.end() && it->first <= wanted + wanted / 2) {
+        it != kept_.end() && it->first <= most_for(wanted)) {
       found = it->second;
       capacity = it->first;
       kept_bytes_ -= capacity;
       kept_.erase(it);
+    } else if (it != kept_.begin() && std::prev(it)->first >= wanted / 2) {
+      evict(std::prev(it));
     }
     live_bytes_ += capacity;
     peak_bytes_ = std::max(peak_bytes_, live_bytes_);
-    while (!kept_.empty() && live_bytes_ + kept_bytes_ > limit_) {
-      auto largest = std::prev(kept_.end());
-      kept_bytes_ -= largest->first;
-      evicted.emplace_back(*largest);
-      kept_.erase(largest);
-    }
+    while (!kept_.empty() && live_bytes_ + kept_bytes_ > limit_)
+      evict(std::prev(kept_.end()));
   }
   for (const auto& [size, block] : evicted)
     give_back(block, size);

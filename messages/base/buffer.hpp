@@ -19,6 +19,11 @@ class buffer;
 /// next buffer or returned to the system. Any thread may call the pool and drop
 /// its buffers, which keep the pool alive. It never makes a caller wait for
 /// memory: the CREDIT LEDGER limits batches.
+///
+/// A new block takes the place of a kept one of half its size or more. So there
+/// are about as many blocks of similar sizes as have been live at once.
+/// Otherwise each size that comes up would add its own to them, for as long as
+/// a run lasts: batches come in all sizes.
 class buffer_pool : public std::enable_shared_from_this<buffer_pool> {
 public:
   /// @param limit_bytes Limit of live and kept blocks together: a new block

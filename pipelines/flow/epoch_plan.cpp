@@ -10,7 +10,7 @@ namespace graphmill {
 
 namespace {
 
-void shuffle(std::vector<seed_row>& seeds, std::uint64_t key) {
+void shuffle(std::span<seed_row> seeds, std::uint64_t key) {
   random_stream draws{key, 0};
   for (auto left = seeds.size(); left > 1; --left)
     std::swap(seeds[left - 1], seeds[draw_below(draws, left)]);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "messages/base/ids.hpp"
+#include "messages/base/whole_pages.hpp"
 #include "messages/definition/definition.hpp"
 #include "partition/dataset/shard.hpp"
 #include "partition/sampling/inclusion.hpp"
@@ -70,7 +71,8 @@ private:
 
   epoch_plan_options options_;
   std::int64_t rows_;
-  std::vector<seed_row> shuffled_; ///< Empty unless training.
+  /// Empty unless training.
+  std::vector<seed_row, whole_pages<seed_row>> shuffled_;
 };
 
 /// How a definition has the seeds of a phase cut for `world` ranks.

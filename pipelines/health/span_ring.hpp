@@ -1,6 +1,6 @@
 #pragma once
 
-#include "pipelines/health/whole_pages.hpp"
+#include "messages/base/whole_pages.hpp"
 
 #include <algorithm>
 #include <array>

@@ -32,6 +32,21 @@ CATCH_TEST_CASE("live and kept blocks stay within the limit",
   CATCH_CHECK(pool->kept_bytes() + pool->live_bytes() <= 100000);
 }
 
+CATCH_TEST_CASE("a pool keeps no more blocks of similar sizes than were live",
+                "[messages][buffer]") {
+  for (const std::size_t least : {1000, 100000}) {
+    auto pool = buffer_pool::make(1 << 30);
+    // All sizes up to half as large again come up, four at a time.
+    for (std::size_t i = 0; i < 1000; ++i) {
+      std::array<buffer, 4> live;
+      for (std::size_t k = 0; k < live.size(); ++k)
+        live[k] = pool->acquire(least + (4 * i + k) * 7919 % (least / 2 + 1));
+    }
+    const auto largest = pool->acquire(least + least / 2).capacity();
+    CATCH_CHECK(pool->kept_bytes() <= 4 * largest);
+  }
+}
+
 CATCH_TEST_CASE("a buffer outlives its pool's handle", "[messages][buffer]") {
   buffer kept;
   {
