@@ -11,7 +11,10 @@
 #  define GRAPHMILL_CLONES                                                     \
     __attribute__((                                                            \
       target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
-#else // As clones are, it is called and not inlined.
+#elif defined(__GNUC__) && !defined(__clang__)
+// As of clones, callers and compiler know nothing of it but its type.
+#  define GRAPHMILL_CLONES __attribute__((noipa))
+#else
 #  define GRAPHMILL_CLONES __attribute__((noinline))
 #endif
 
