@@ -25,6 +25,28 @@ subgraph_bound bound_by(const minibatch& batch, const toy_graph& graph) {
   return out;
 }
 
+/// The most memory that a step has used at once.
+std::size_t peak_of(const toy_graph& graph, const definition& def,
+                    const minibatch& batch) {
+  const auto layout = value_of(make_layout(def, graph.info));
+  const auto parameters = initial_parameters(layout, 1);
+  const auto pool = buffer_pool::make(0);
+  thread_team team{def.trainer.threads};
+  {
+    fused_model model{
+      layout,
+      parameters,
+      batch,
+      {.team = &team, .training = true, .key = 1, .pool = pool}};
+    gradient_set gradients;
+    const auto logits = model.forward();
+    const std::vector<float> upstream(logits.size(), 0.1f);
+    model.backward({upstream.data(), logits.rows, logits.columns}, gradients);
+  }
+  CATCH_CHECK(pool->live_bytes() == 0);
+  return pool->peak_bytes();
+}
+
 } // namespace
 
 CATCH_TEST_CASE("a step takes no more memory than estimated", "[compute]") {
@@ -56,27 +78,41 @@ CATCH_TEST_CASE("a step takes no more memory than estimated", "[compute]") {
   // The estimate takes the seeds of a batch from the definition.
   def.train.batch_size = static_cast<std::uint32_t>(seeds.size());
   const auto batch = make_batch(graph, def, seeds);
-  const auto layout = value_of(make_layout(def, graph.info));
-  const auto parameters = initial_parameters(layout, 1);
-  const auto pool = buffer_pool::make(0);
-  thread_team team{1};
-  {
-    fused_model model{
-      layout,
-      parameters,
-      batch,
-      {.team = &team, .training = true, .key = 1, .pool = pool}};
-    gradient_set gradients;
-    const auto logits = model.forward();
-    const std::vector<float> upstream(logits.size(), 0.1f);
-    model.backward({upstream.data(), logits.rows, logits.columns}, gradients);
-  }
+  const auto peak = peak_of(graph, def, batch);
   const auto estimate =
     estimate_memory(def, graph.info, bound_by(batch, graph));
-  CATCH_CHECK(pool->live_bytes() == 0);
-  CATCH_CHECK(pool->peak_bytes() <= estimate.activations);
+  CATCH_CHECK(peak <= estimate.activations);
   if (layers > 1) // One layer may get by with far less: transform, then sum.
-    CATCH_CHECK(pool->peak_bytes() * 8 >= estimate.activations);
+    CATCH_CHECK(peak * 8 >= estimate.activations);
+}
+
+CATCH_TEST_CASE("a step with features of edges takes no more memory than "
+                "estimated",
+                "[compute][edge_features]") {
+  const auto kind = GENERATE(from_range(edge_reading_kinds()));
+  const auto features = GENERATE(1, 300);
+  const auto threads = features == 1 ? 1U : 3U;
+  const auto seeds = GENERATE(2, 40);
+  const auto fanout = GENERATE(-1, 5);
+  const auto edge_types = GENERATE(1, 8); // Some kinds merge them.
+  CATCH_INFO("kind " << int(kind) << ", features " << features << ", seeds "
+                     << seeds << ", fanout " << fanout << ", edge types "
+                     << edge_types << ", threads " << threads << ", seed 13");
+  std::mt19937_64 random{13};
+  toy_options options{.nodes = {300}, .widths = {8}, .in_edges = edge_types};
+  options.edges.assign(static_cast<std::size_t>(edge_types), {0, 0});
+  auto graph = random_graph(random, options);
+  add_edge_features(graph, random, features);
+  auto def = small_definition(kind, 4);
+  def.model.hidden = 512;
+  def.sampler.fanouts.assign(4, fanout);
+  def.trainer.threads = threads;
+  def.train.batch_size = def.evaluate.batch_size =
+    static_cast<std::uint32_t>(seeds);
+  const auto batch = make_batch(graph, def, first_nodes(seeds), fanout);
+  const auto estimate =
+    estimate_memory(def, graph.info, bound_by(batch, graph));
+  CATCH_CHECK(peak_of(graph, def, batch) <= estimate.activations);
 }
 
 CATCH_TEST_CASE("packed rows take the room of dense ones on a GPU",
