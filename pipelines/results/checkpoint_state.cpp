@@ -164,17 +164,19 @@ result<void>
 each_piece(const metrics_part& lines,
            const std::function<result<void>(std::string_view)>& put) {
   GRAPHMILL_TRYV(put("["));
+  content_hash hash;
   std::string buffer(std::size_t{1} << 17, '\0');
   for (std::uint64_t at = 0; at < lines.bytes; at += buffer.size()) {
     buffer.resize(std::min<std::uint64_t>(buffer.size(), lines.bytes - at));
     GRAPHMILL_TRYV(lines.read(buffer, at));
+    hash.update(buffer);
     std::ranges::replace(buffer, '\n', ',');
     std::string_view piece{buffer};
     if (at + piece.size() == lines.bytes) // Behind the last line is no comma.
       piece.remove_suffix(1);
     GRAPHMILL_TRYV(put(piece));
   }
-  return put("]");
+  return hash.short_digest() == lines.digest ? put("]") : lines.changed();
 }
 
 /// All but the lines of metrics.
