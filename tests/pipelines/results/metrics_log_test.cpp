@@ -149,17 +149,19 @@ struct kept_lines {
   result<std::filesystem::path> keep(std::int32_t epoch) {
     auto made = checkpoint_after(epoch);
     made.told = value_of(log.until(epoch));
-    return write_checkpoint(folder / "checkpoints", made, 1);
+    return write_checkpoint(checkpoints(), made, 1);
   }
+
+  std::filesystem::path checkpoints() const { return folder / "checkpoints"; }
 
   /// The next one cannot be written, and the one before stays.
   void check_refused(std::int32_t epoch) {
-    const auto before = checkpoints_in(folder / "checkpoints");
+    const auto before = checkpoints_in(checkpoints());
     CATCH_CHECK_THAT(
       error_of(keep(epoch)).message,
       contains(log.path().string() + " is not as the run has written it"));
-    CATCH_CHECK(checkpoints_in(folder / "checkpoints") == before);
-    CATCH_CHECK(value_of(newest_checkpoint(folder / "checkpoints")));
+    CATCH_CHECK(checkpoints_in(checkpoints()) == before);
+    CATCH_CHECK(value_of(newest_checkpoint(checkpoints())));
   }
 
   temp_folder folder;
@@ -199,6 +201,19 @@ CATCH_TEST_CASE("no checkpoint vouches for lines behind a change by others",
     add_all(it.log, told_lines(5, 8));
     value_of(it.keep(8));
   }
+}
+
+CATCH_TEST_CASE("no checkpoint is written that has too many lines to be read",
+                "[kernels]") {
+  kept_lines it{3};
+  auto made = checkpoint_after(4);
+  made.told = value_of(it.log.until(3));
+  made.told.bytes = std::uint64_t{384} << 20; // The rest makes it too many.
+  CATCH_CHECK_THAT(
+    error_of(write_checkpoint(it.checkpoints(), made, 1)).message,
+    contains("could not be read: train fewer epochs"));
+  CATCH_CHECK(value_of(newest_checkpoint(it.checkpoints()))->name
+              == checkpoint_name({3, 0}));
 }
 
 } // namespace graphmill::test
