@@ -52,13 +52,17 @@ struct filed_run {
        is_resumed});
   }
 
-  /// Trains an epoch more, which a daemon has kept the state of.
-  training_state train_on() {
+  void tell(phase which) {
     phase_result done;
-    done.phase = phase::train;
+    done.phase = which;
     done.epoch = 2;
     done.metrics = {1.0, 2, 4};
     value_of(file->reporter().observer().on_phase(done));
+  }
+
+  /// Trains an epoch more, which a daemon has kept the state of.
+  training_state train_on() {
+    tell(phase::train);
     training_state out;
     out.at = {3, 0, 12};
     out.tensors = std::make_shared<const std::vector<named_tensor>>();
@@ -129,6 +133,21 @@ CATCH_TEST_CASE("an attempt goes on from what was kept if it was told of",
   std::filesystem::resize_file(it.path_of("metrics.jsonl"), told.size() - 9);
   CATCH_CHECK(value_of(it.go_back_to(kept))->at == course_position{2, 0, 8});
   CATCH_CHECK(it.file->last_lines(9).size() == 4);
+}
+
+CATCH_TEST_CASE("an attempt goes on from no epoch whose validation is lost",
+                "[cluster][filing]") {
+  for (const auto every : {1, 2}) // Epoch 3 is validated, or not.
+    for (const auto is_told : {false, true}) {
+      filed_run it;
+      it.def.evaluate.every = every;
+      auto kept = it.train_on();
+      kept.at.best_validation = 0.5;
+      if (is_told)
+        it.tell(phase::validation);
+      CATCH_CHECK(value_of(it.go_back_to(kept))->at.epoch
+                  == (every == 2 || is_told ? 3 : 2));
+    }
 }
 
 CATCH_TEST_CASE("a run leaves a last checkpoint with all metrics, or none",
