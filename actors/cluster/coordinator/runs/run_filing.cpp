@@ -253,14 +253,15 @@ void run_file::leave(const training_state& state, const definition& def,
   auto last = about(def, present_world(def), parts);
   last.state = state;
   last.metrics = lines_of(state.at.epoch);
-  if (epochs_in(last.metrics) < state.at.epoch) {
-    note("no last checkpoint: metrics of its epochs are not on disk");
-    return;
-  }
-  if (auto written =
-        write_checkpoint(folder_.checkpoints(), last, def.checkpoint.keep);
-      !written)
-    note("no last checkpoint: " + written.error().message);
+  const auto written =
+    epochs_in(last.metrics) >= state.at.epoch
+      ? write_checkpoint(folder_.checkpoints(), last, def.checkpoint.keep)
+      : fail(ec::invalid_data,
+             "{} lacks lines of the last epochs, so that what these have "
+             "learnt is dropped",
+             folder_.metrics_file().string());
+  if (!written && log_)
+    log_->warn("no last checkpoint: {}{}", written.error().message, way_on());
 }
 
 std::string run_file::way_on() {

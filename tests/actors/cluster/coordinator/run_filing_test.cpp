@@ -154,6 +154,8 @@ CATCH_TEST_CASE("a run leaves a last checkpoint with all metrics, or none",
                 "[cluster][filing]") {
   for (const auto is_told : {true, false}) {
     filed_run it;
+    value_of(it.file->begin(
+      {.console = std::make_shared<spdlog::sinks::null_sink_mt>()}));
     auto def = it.def;
     def.checkpoint.keep = 2;
     const auto kept = it.train_on();
@@ -164,6 +166,11 @@ CATCH_TEST_CASE("a run leaves a last checkpoint with all metrics, or none",
       value_of(newest_checkpoint(it.path_of("checkpoints")))->content;
     CATCH_CHECK(left.state.at.epoch == (is_told ? 3 : 2));
     CATCH_CHECK(left.metrics.size() == (is_told ? 5 : 4));
+    const auto log = content_of(it.path_of("log.txt"));
+    CATCH_CHECK(has(log, "[warning] no last checkpoint: ") == !is_told);
+    CATCH_CHECK(
+      has(log, "goes on from its last checkpoint, " + checkpoint_name({2, 0}))
+      == !is_told);
   }
 }
 
