@@ -30,4 +30,8 @@ std::string content_hash::digest() const {
   return fmt::format("{:016x}{:016x}", value.high64, value.low64);
 }
 
+std::uint64_t content_hash::short_digest() const {
+  return XXH3_128bits_digest(state_.get()).low64;
+}
+
 } // namespace graphmill

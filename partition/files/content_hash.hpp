@@ -22,6 +22,8 @@ public:
 
   /// Of all bytes so far, as 32 hexadecimal digits.
   std::string digest() const;
+  /// The last 16 of them as a number, for many that stay in memory.
+  std::uint64_t short_digest() const;
 
 private:
   struct free_state {

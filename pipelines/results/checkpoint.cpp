@@ -28,9 +28,6 @@ constexpr auto state_file = checkpoint_state_file;
 /// Before the name of a folder that is not a checkpoint yet, or no more.
 constexpr char unfinished = '.';
 
-/// A million epochs of metrics.
-constexpr std::size_t largest_state = std::size_t{1} << 29;
-
 constexpr std::size_t epoch_digits = 7;
 constexpr std::size_t step_digits = 10;
 
@@ -206,7 +203,7 @@ error no_checkpoint(const fs::path& folder) {
 
 result<checkpoint_state> read_checkpoint_state(const fs::path& folder) {
   const auto path = folder / state_file;
-  const auto text = read_text(path, largest_state);
+  const auto text = read_text(path, largest_checkpoint_state);
   if (!text && text.error().code == ec::not_found)
     return no_checkpoint(folder);
   if (!text)

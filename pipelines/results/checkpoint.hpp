@@ -48,9 +48,8 @@ struct checkpoint {
   double seconds = 0; ///< Of the run so far.
   /// The lines of metrics.jsonl of earlier epochs, as an array.
   nlohmann::json metrics = nlohmann::json::array();
-  /// Those that are written, if there is a file; then `metrics` is not. They
-  /// are copied from file to file, for they may be more than memory should
-  /// hold.
+  /// If it has a file, its lines are written in place of `metrics`. They are
+  /// copied from file to file, for they may be more than memory should hold.
   metrics_part told = {};
   /// For weights that are sent to predict with; otherwise `dataset_digest`
   /// counts.

@@ -25,12 +25,19 @@ constexpr std::string_view before_digest = R"({"digest":")";
 constexpr std::string_view before_state = R"(","state":)";
 constexpr std::string_view behind_state = "}\n";
 
-/// Values that a state of so many bytes may have. Nearly all of a long one are
-/// of its metrics, of which a value has 13 bytes at the least, counted as
-/// `parse_json` does: so that its memory is in proportion to its bytes.
+/// Nearly all values of a long state are of its metrics, of which one has 13
+/// bytes at the least, counted as `parse_json` does.
+constexpr std::size_t bytes_of_value = 12;
+
+/// Values that a state of so many bytes may have: so that its memory is in
+/// proportion to its bytes.
 constexpr std::size_t most_values_in(std::size_t bytes) {
-  return std::min(json_value_limit, bytes / 12 + 65536);
+  return std::min(json_value_limit, bytes / bytes_of_value + 65536);
 }
+
+/// Bytes of a state that is written: one with more could not be read.
+constexpr std::uint64_t most_written = json_value_limit * bytes_of_value;
+static_assert(most_written < largest_checkpoint_state);
 
 std::string digest_of_text(std::string_view text) {
   content_hash hash;
@@ -164,17 +171,19 @@ result<void>
 each_piece(const metrics_part& lines,
            const std::function<result<void>(std::string_view)>& put) {
   GRAPHMILL_TRYV(put("["));
+  content_hash hash;
   std::string buffer(std::size_t{1} << 17, '\0');
   for (std::uint64_t at = 0; at < lines.bytes; at += buffer.size()) {
     buffer.resize(std::min<std::uint64_t>(buffer.size(), lines.bytes - at));
     GRAPHMILL_TRYV(lines.read(buffer, at));
+    hash.update(buffer);
     std::ranges::replace(buffer, '\n', ',');
     std::string_view piece{buffer};
     if (at + piece.size() == lines.bytes) // Behind the last line is no comma.
       piece.remove_suffix(1);
     GRAPHMILL_TRYV(put(piece));
   }
-  return put("]");
+  return hash.short_digest() == lines.digest ? put("]") : lines.changed();
 }
 
 /// All but the lines of metrics.
@@ -225,14 +234,24 @@ result<void> write_checkpoint_state(int file, const std::filesystem::path& path,
     hash.update(text);
     return write(text);
   };
+  auto begin = short_state(made, tensors);
+  begin.back() = ',';
+  begin += R"("metrics":)";
+  const auto lines =
+    made.told.file ? std::string{} : compact_text(made.metrics);
+  const auto bytes = begin.size() + lines.size() + made.told.bytes;
+  if (bytes > most_written)
+    return fail(ec::invalid_argument,
+                "{} would have {} bytes, nearly all of them lines of "
+                "metrics.jsonl, and with more than {} it could not be read: "
+                "train fewer epochs, or validate after more of them "
+                "(evaluate.every)",
+                path.string(), bytes, most_written);
   GRAPHMILL_TRYV(write(before_digest));
   GRAPHMILL_TRYV(write(std::string(digest_size, ' '))); // Known at the end.
   GRAPHMILL_TRYV(write(before_state));
-  auto begin = short_state(made, tensors);
-  begin.back() = ',';
-  GRAPHMILL_TRYV(put(begin + R"("metrics":)"));
-  GRAPHMILL_TRYV(made.told.file ? each_piece(made.told, put)
-                                : put(compact_text(made.metrics)));
+  GRAPHMILL_TRYV(put(begin));
+  GRAPHMILL_TRYV(made.told.file ? each_piece(made.told, put) : put(lines));
   GRAPHMILL_TRYV(put("}"));
   GRAPHMILL_TRYV(write(behind_state));
   const auto digest = hash.digest();

@@ -4,14 +4,19 @@
 #include "partition/files/content_hash.hpp"
 #include "pipelines/results/checkpoint.hpp"
 
+#include <cstddef>
 #include <filesystem>
 #include <string>
 #include <string_view>
 
 namespace graphmill {
 
-/// Writes state.json of a checkpoint. Takes as much memory for many epochs as
-/// for none, if it is given the lines as a part of their file.
+/// Bytes of a state.json that is read: more than any that is written.
+inline constexpr std::size_t largest_checkpoint_state = std::size_t{1} << 29;
+
+/// Writes state.json of a checkpoint, or fails if it would be too large to be
+/// read, which takes some million epochs of metrics. Takes as much memory for
+/// many epochs as for none, if it is given the lines as a part of their file.
 /// @param file New. @param path For the error only.
 /// @param tensors Of the file with its tensors.
 result<void> write_checkpoint_state(int file, const std::filesystem::path& path,

@@ -35,6 +35,10 @@ constexpr std::string_view event_file_end = ".graphmill";
 /// somebody else's; their sum must stay a number.
 constexpr std::int64_t most_phase_steps = 9'999'999'999;
 
+/// Lines that are read for each new one while none can be written: all of a
+/// long run for each would take more time than its training.
+constexpr std::uint64_t lines_for_one = 256;
+
 /// Also what a process that was killed has left of one, for TensorBoard would
 /// read that, too.
 bool is_event_file(std::string_view name) {
@@ -119,6 +123,8 @@ std::string record_of(const nlohmann::json& line, std::int64_t& steps,
 
 result<void> event_log::tell(const nlohmann::json& line,
                              const fs::path& metrics) {
+  if (file_.empty() && pause_ > 0)
+    return fail(ec::unavailable, "lines until the next try: {}", pause_--);
   if (file_.empty())
     return write_all_of(metrics);
   const auto now = std::chrono::duration<double>(since_1970()).count();
@@ -129,16 +135,20 @@ result<void> event_log::tell(const nlohmann::json& line,
 }
 
 result<void> event_log::write_all_of(const fs::path& metrics) {
+  GRAPHMILL_TRY(const auto place, event_place(folder_));
+  GRAPHMILL_TRYV(make_inner_folder(place));
   const auto now = std::chrono::duration<double>(since_1970()).count();
   auto records = event_record::version(now) + event_record::start(now);
   std::int64_t steps = 0;
+  std::uint64_t lines = 0;
   metrics_log{metrics}.each([&](const nlohmann::json& line) {
     records += record_of(line, steps, now);
+    ++lines;
   });
-  GRAPHMILL_TRY(const auto place, event_place(folder_));
-  GRAPHMILL_TRYV(make_inner_folder(place));
   const auto path = place / event_file_name();
+  pause_ = lines / lines_for_one; // If it fails.
   GRAPHMILL_TRYV(write_file(path, records));
+  pause_ = 0;
   file_ = path;
   steps_ = steps;
   return remove_files(path);
@@ -152,6 +162,7 @@ result<void> event_log::append(const std::string& records) {
 
 result<void> event_log::forget() {
   file_.clear();
+  pause_ = 0;
   return remove_files({});
 }
 

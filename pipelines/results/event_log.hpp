@@ -32,7 +32,8 @@ public:
   const std::filesystem::path& folder() const { return folder_; }
 
   /// Tells of the last line, and of all others if they are not told yet, in one
-  /// write. What has failed is made good by the next call.
+  /// write. What has failed is made good by the next call, or, after all of
+  /// many lines could not be written, by one some lines later.
   /// @param line The last one. @param metrics The file with all lines, which
   /// has one more than at the last call.
   result<void> tell(const nlohmann::json& line,
@@ -50,6 +51,7 @@ private:
   std::filesystem::path folder_;
   std::filesystem::path file_; ///< Empty: none that tells of all lines so far.
   std::int64_t steps_ = 0;     ///< Of training, that `file_` tells of.
+  std::uint64_t pause_ = 0;    ///< Calls until all lines are read again.
 };
 
 } // namespace graphmill

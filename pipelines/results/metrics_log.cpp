@@ -13,6 +13,7 @@
 #include <cerrno>
 #include <iterator>
 #include <string>
+#include <utility>
 
 namespace graphmill {
 
@@ -35,13 +36,31 @@ result<void> metrics_part::read(std::span<char> to, std::uint64_t at) const {
       break;
     done += static_cast<std::size_t>(n);
   }
-  const auto has_end = at + to.size() < bytes || to.back() == '\n';
-  if (done < to.size() || !has_end)
-    return fail(ec::invalid_data,
-                "{} lacks lines that the run has written: somebody else has "
-                "changed it",
-                path.string());
-  return ok();
+  return done < to.size() ? result<void>{changed()} : ok();
+}
+
+error metrics_part::changed() const {
+  return fail(ec::invalid_data,
+              "{} is not as the run has written it: somebody else has changed "
+              "it",
+              path.string());
+}
+
+metrics_log::metrics_log(std::filesystem::path path) : path_(std::move(path)) {
+  begin({});
+}
+
+void metrics_log::begin(std::string_view text) {
+  bytes_ = 0;
+  hash_ = content_hash{};
+  ends_ = {end_with(text, 0)};
+}
+
+metrics_log::epoch_end metrics_log::end_with(std::string_view text,
+                                             std::int32_t epoch) {
+  bytes_ += text.size();
+  hash_.update(text);
+  return {epoch, bytes_, hash_.short_digest()};
 }
 
 /// To be read, too, as it is then whatever becomes of its name.
@@ -50,21 +69,22 @@ result<void> metrics_log::open() {
     return ok();
   GRAPHMILL_TRY(auto file, open_file(path_, O_RDWR | O_CREAT | O_APPEND,
                                      file_access::owner));
-  GRAPHMILL_TRY(first_, file_size(file.get(), path_));
   file_ = std::make_shared<unique_fd>(std::move(file));
   return ok();
 }
 
 result<void> metrics_log::add(const nlohmann::json& line) {
   GRAPHMILL_TRYV(open());
-  GRAPHMILL_TRY(const auto end, append_line(file_->get(), path_, line));
+  const auto text = line_text(line);
+  GRAPHMILL_TRYV(append_line(file_->get(), path_, text));
+  const auto epoch = std::max(epoch_of(line), ends_.back().epoch);
+  const auto end = end_with(text, epoch);
   if (line.value("phase", "") == "test")
     return ok();
-  const auto epoch = epoch_of(line);
-  if (ends_.empty() || ends_.back().first < epoch)
-    ends_.emplace_back(epoch, end);
+  if (ends_.back().epoch < epoch)
+    ends_.push_back(end);
   else
-    ends_.back().second = end;
+    ends_.back() = end;
   return ok();
 }
 
@@ -73,16 +93,16 @@ result<void> metrics_log::replace(const nlohmann::json& lines) {
   for (const auto& line : lines)
     text += line_text(line);
   file_.reset();
-  ends_.clear();
+  begin(text);
   return write_file(path_, text);
 }
 
 result<metrics_part> metrics_log::until(std::int32_t epoch) {
   GRAPHMILL_TRYV(open());
-  const auto later = std::ranges::upper_bound(
-    ends_, epoch, {}, [](const auto& one) { return one.first; });
-  return metrics_part{
-    file_, later == ends_.begin() ? first_ : std::prev(later)->second, path_};
+  const auto later = std::ranges::upper_bound(ends_.begin() + 1, ends_.end(),
+                                              epoch, {}, &epoch_end::epoch);
+  const auto& end = *std::prev(later);
+  return metrics_part{file_, end.bytes, end.digest, path_};
 }
 
 void metrics_log::each(

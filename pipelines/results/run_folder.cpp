@@ -109,15 +109,15 @@ std::string line_text(const nlohmann::json& content) {
   return text_of(content, -1) + '\n';
 }
 
-result<std::uint64_t> append_line(int file, const fs::path& path,
-                                  const nlohmann::json& content) {
+result<void> append_line(int file, const fs::path& path,
+                         std::string_view line) {
   GRAPHMILL_TRY(const auto end, file_size(file, path));
-  const auto line = line_text(content);
   auto written = write_all(file, std::as_bytes(std::span{line}), path);
-  if (written)
-    return end + line.size();
-  [[maybe_unused]] const auto cut = ::ftruncate(file, static_cast<off_t>(end));
-  return written.error();
+  if (!written) {
+    [[maybe_unused]] const auto cut =
+      ::ftruncate(file, static_cast<off_t>(end));
+  }
+  return written;
 }
 
 result<void> write_file(const fs::path& path, const std::string& content) {
@@ -304,7 +304,7 @@ result<void> run_folder::add_step(const nlohmann::json& line) {
     GRAPHMILL_TRY(steps_, open_file(path, O_WRONLY | O_CREAT | O_APPEND,
                                     file_access::owner));
   }
-  GRAPHMILL_TRYV(append_line(steps_.get(), path, line));
+  GRAPHMILL_TRYV(append_line(steps_.get(), path, line_text(line)));
   return ok();
 }
 

@@ -16,6 +16,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -149,9 +150,8 @@ result<void> write_file(const std::filesystem::path& path,
 std::string line_text(const nlohmann::json& content);
 
 /// Appends one. No half of a line stays, if the system lets us cut it off.
-/// @param path For the error only.
-/// @returns the size of the file.
-result<std::uint64_t> append_line(int file, const std::filesystem::path& path,
-                                  const nlohmann::json& content);
+/// @param path For the error only. @param line With its end.
+result<void> append_line(int file, const std::filesystem::path& path,
+                         std::string_view line);
 
 } // namespace graphmill

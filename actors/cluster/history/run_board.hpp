@@ -33,6 +33,9 @@ public:
   /// the run already.
   void recall(const std::string& run, std::vector<run_news> before);
 
+  /// Whether there are news of a run, so that `recall` changes nothing.
+  bool knows(const std::string& run) const { return runs_.contains(run); }
+
   /// News from a position on, and the position after them.
   std::pair<std::uint64_t, std::vector<run_news>>
   since(const std::string& run, std::uint64_t position) const;

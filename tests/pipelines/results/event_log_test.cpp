@@ -301,6 +301,24 @@ CATCH_TEST_CASE("curves are whole again after a full disk",
                    + hex_of(validation_record(8, 0.625f)));
 }
 
+CATCH_TEST_CASE("not each line of a long run is a try to write all",
+                "[kernels][events]") {
+  const temp_folder folder;
+  event_log log{folder / "curves"};
+  nlohmann::json lines(600, line_of("train", 4, 0.5));
+  const auto now = std::chrono::steady_clock::now();
+  fill_disk(folder.path(), now + std::chrono::hours{1});
+  CATCH_CHECK(error_of(tell(log, lines)).code == ec::no_space);
+  fill_disk(folder.path(), now);
+  for (const auto left : {"2", "1"})
+    CATCH_CHECK(error_of(tell(log, lines)).message
+                == std::string{"lines until the next try: "} + left);
+  value_of(tell(log, lines));
+  event_log other{folder / "other"};
+  value_of(tell(other, lines));
+  CATCH_CHECK(told_in(folder / "curves") == told_in(folder / "other"));
+}
+
 CATCH_TEST_CASE("curves of a run may be elsewhere", "[kernels][events]") {
   const temp_folder folder;
   auto run = new_run(folder);

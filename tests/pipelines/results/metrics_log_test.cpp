@@ -137,31 +137,83 @@ CATCH_TEST_CASE("a checkpoint with lines of a file is that with the lines",
   }
 }
 
-CATCH_TEST_CASE("a checkpoint lacks no line that somebody else has removed",
-                "[kernels]") {
-  const temp_folder folder;
-  metrics_log log{folder / "metrics.jsonl"};
-  add_all(log, told_lines(1, 4));
-  const auto keep = [&](std::int32_t epoch) {
+namespace {
+
+/// Checkpoints that hold the lines of a file, of which one is kept.
+struct kept_lines {
+  explicit kept_lines(std::int32_t epochs) {
+    add_all(log, told_lines(1, epochs));
+    value_of(keep(epochs));
+  }
+
+  result<std::filesystem::path> keep(std::int32_t epoch) {
     auto made = checkpoint_after(epoch);
     made.told = value_of(log.until(epoch));
-    return write_checkpoint(folder / "checkpoints", made, 1);
-  };
-  value_of(keep(3));
-  const auto whole = content_of(log.path());
+    return write_checkpoint(checkpoints(), made, 1);
+  }
+
+  std::filesystem::path checkpoints() const { return folder / "checkpoints"; }
+
+  /// The next one cannot be written, and the one before stays.
+  void check_refused(std::int32_t epoch) {
+    const auto before = checkpoints_in(checkpoints());
+    CATCH_CHECK_THAT(
+      error_of(keep(epoch)).message,
+      contains(log.path().string() + " is not as the run has written it"));
+    CATCH_CHECK(checkpoints_in(checkpoints()) == before);
+    CATCH_CHECK(value_of(newest_checkpoint(checkpoints())));
+  }
+
+  temp_folder folder;
+  metrics_log log{folder / "metrics.jsonl"};
+};
+
+} // namespace
+
+CATCH_TEST_CASE("a checkpoint has no line that somebody else has changed",
+                "[kernels]") {
+  kept_lines it{3};
+  add_all(it.log, told_lines(4, 4));
+  const auto whole = content_of(it.log.path());
+  auto same_size = whole;
+  same_size[whole.find('{')] = '[';
   for (const auto& changed :
-       {whole.substr(0, whole.size() - 1), std::string{},
+       {whole.substr(0, whole.size() - 1), std::string{}, same_size,
         // Others, of which the end of one is beyond the part.
         "{}" + whole.substr(0, whole.size() - 2) + "{}\n"}) {
-    put_text(log.path(), changed);
-    CATCH_CHECK_THAT(
-      error_of(keep(4)).message,
-      contains(log.path().string() + " lacks lines that the run has written"));
-    CATCH_CHECK(checkpoints_in(folder / "checkpoints")
-                == std::vector<std::string>{checkpoint_name({3, 0})});
+    put_text(it.log.path(), changed);
+    it.check_refused(4);
   }
-  put_text(log.path(), whole);
-  value_of(keep(4));
+  put_text(it.log.path(), whole);
+  value_of(it.keep(4));
+}
+
+CATCH_TEST_CASE("no checkpoint vouches for lines behind a change by others",
+                "[kernels]") {
+  const auto foreign = line_text(told_line("train", 9));
+  for (const auto& now : {std::string{}, text_in(told_lines(1, 4)) + foreign}) {
+    kept_lines it{4};
+    put_text(it.log.path(), now);
+    add_all(it.log, told_lines(5, 8));
+    it.check_refused(5);
+    it.check_refused(8);
+    value_of(it.log.replace(told_lines(1, 4))); // The run goes back.
+    add_all(it.log, told_lines(5, 8));
+    value_of(it.keep(8));
+  }
+}
+
+CATCH_TEST_CASE("no checkpoint is written that has too many lines to be read",
+                "[kernels]") {
+  kept_lines it{3};
+  auto made = checkpoint_after(4);
+  made.told = value_of(it.log.until(3));
+  made.told.bytes = std::uint64_t{384} << 20; // The rest makes it too many.
+  CATCH_CHECK_THAT(
+    error_of(write_checkpoint(it.checkpoints(), made, 1)).message,
+    contains("could not be read: train fewer epochs"));
+  CATCH_CHECK(value_of(newest_checkpoint(it.checkpoints()))->name
+              == checkpoint_name({3, 0}));
 }
 
 } // namespace graphmill::test

@@ -46,7 +46,7 @@ void wait_for_trainers(submitted_run& run) {
                                               run.recovery.left_at(now) / 2);
 }
 
-/// As who watches the run is told them.
+/// The last lines of metrics.jsonl as watchers of the run get them.
 std::vector<run_news> news_in(const run_file& file) {
   std::vector<run_news> out;
   for (auto& line : file.last_lines(run_board::most_news))
@@ -168,10 +168,12 @@ void next_attempts::rewind_folder(const run_ptr& run) {
   with_.port.work<rewound_files>(
     cluster_port::lane::files,
     [lock = with_.config.lock, file = run->file, from = run->from,
-     def = run->def, next = std::move(next)]() -> result<rewound_files> {
+     def = run->def, is_known = with_.watchers.board().knows(run->id),
+     next = std::move(next)]() -> result<rewound_files> {
       GRAPHMILL_TRYV(lock->check()); // Else the folder is another one's.
       GRAPHMILL_TRY(auto from, file->go_back(from, def, next));
-      return rewound_files{std::move(from), news_in(*file)};
+      return rewound_files{std::move(from),
+                           is_known ? std::vector<run_news>{} : news_in(*file)};
     },
     [this, id = run->id, attempt = run->attempts](result<rewound_files> files) {
       if (const auto on = with_.active.find(id, attempt))

@@ -45,8 +45,8 @@ private:
   /// What the run's folder says where the next attempt begins.
   struct rewound_files {
     std::optional<training_state> from;
-    /// Of a run that another coordinator has begun: who begins to watch it sees
-    /// the epochs before, too.
+    /// Of a run that another coordinator has begun, else empty: who begins to
+    /// watch it sees the epochs before, too.
     std::vector<run_news> before;
   };
 

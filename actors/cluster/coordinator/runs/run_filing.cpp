@@ -111,6 +111,28 @@ result<void> run_file::go_on_from(const checkpoint& before,
   return ok();
 }
 
+namespace {
+
+/// Whether lines tell of all that is behind a state. The last ones may have got
+/// lost with the coordinator, also that of a validation, which says how good
+/// the best epoch was.
+bool are_whole(const nlohmann::json& lines, const course_position& at,
+               const definition& def) {
+  const auto every =
+    static_cast<std::int32_t>(std::max(1U, def.evaluate.every));
+  const auto last = static_cast<std::int32_t>(def.train.epochs);
+  const auto is_validated =
+    at.best_validation && (at.epoch % every == 0 || at.epoch == last);
+  return epochs_in(lines) >= at.epoch
+         && (!is_validated
+             || std::ranges::any_of(lines, [&at](const auto& line) {
+                  return line.value("phase", "") == to_string(phase::validation)
+                         && epoch_of(line) == at.epoch;
+                }));
+}
+
+} // namespace
+
 result<std::optional<training_state>>
 run_file::go_back(std::optional<training_state> kept, const definition& def,
                   const next_attempt& next) {
@@ -124,9 +146,9 @@ run_file::go_back(std::optional<training_state> kept, const definition& def,
   seconds_before_ += next.seconds_before;
   if (kept && def.train.record_steps && !tells_all_steps(def, kept->at))
     kept.reset(); // A rank was lost before it told of a step.
-  auto metrics = kept ? lines_of(kept->at.epoch) : nlohmann::json::array();
-  if (kept && epochs_in(metrics) < kept->at.epoch)
-    kept.reset(); // Metrics of an epoch got lost with the coordinator.
+  auto told = kept ? lines_of(kept->at.epoch) : nlohmann::json::array();
+  if (kept && !are_whole(told, kept->at, def))
+    kept.reset();
   const auto names = checkpoints_in(folder_.checkpoints());
   std::optional<found_checkpoint> found;
   if (!names.empty() && (!kept || names.front() > checkpoint_name(kept->at)))
@@ -134,10 +156,10 @@ run_file::go_back(std::optional<training_state> kept, const definition& def,
   // The newest one may be damaged, and the one before it behind `kept`.
   if (kept && found && found->name <= checkpoint_name(kept->at))
     found.reset();
-  if (!kept)
-    metrics = nlohmann::json::array();
+  const auto metrics = found  ? std::move(found->content.metrics)
+                       : kept ? std::move(told)
+                              : nlohmann::json::array();
   if (found) {
-    metrics = std::move(found->content.metrics);
     if (!sizes_.empty())
       sizes_ = sizes_until(found->content);
     kept = std::move(found->content.state);
@@ -231,14 +253,15 @@ void run_file::leave(const training_state& state, const definition& def,
   auto last = about(def, present_world(def), parts);
   last.state = state;
   last.metrics = lines_of(state.at.epoch);
-  if (epochs_in(last.metrics) < state.at.epoch) {
-    note("no last checkpoint: metrics of its epochs are not on disk");
-    return;
-  }
-  if (auto written =
-        write_checkpoint(folder_.checkpoints(), last, def.checkpoint.keep);
-      !written)
-    note("no last checkpoint: " + written.error().message);
+  const auto written =
+    epochs_in(last.metrics) >= state.at.epoch
+      ? write_checkpoint(folder_.checkpoints(), last, def.checkpoint.keep)
+      : fail(ec::invalid_data,
+             "{} lacks lines of the last epochs, so that what these have "
+             "learnt is dropped",
+             folder_.metrics_file().string());
+  if (!written && log_)
+    log_->warn("no last checkpoint: {}{}", written.error().message, way_on());
 }
 
 std::string run_file::way_on() {

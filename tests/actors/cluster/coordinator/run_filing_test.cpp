@@ -52,13 +52,17 @@ struct filed_run {
        is_resumed});
   }
 
-  /// Trains an epoch more, which a daemon has kept the state of.
-  training_state train_on() {
+  void tell(phase which) {
     phase_result done;
-    done.phase = phase::train;
+    done.phase = which;
     done.epoch = 2;
     done.metrics = {1.0, 2, 4};
     value_of(file->reporter().observer().on_phase(done));
+  }
+
+  /// Trains an epoch more, which a daemon has kept the state of.
+  training_state train_on() {
+    tell(phase::train);
     training_state out;
     out.at = {3, 0, 12};
     out.tensors = std::make_shared<const std::vector<named_tensor>>();
@@ -131,10 +135,27 @@ CATCH_TEST_CASE("an attempt goes on from what was kept if it was told of",
   CATCH_CHECK(it.file->last_lines(9).size() == 4);
 }
 
+CATCH_TEST_CASE("an attempt goes on from no epoch whose validation is lost",
+                "[cluster][filing]") {
+  for (const auto every : {1, 2}) // Epoch 3 is validated, or not.
+    for (const auto is_told : {false, true}) {
+      filed_run it;
+      it.def.evaluate.every = every;
+      auto kept = it.train_on();
+      kept.at.best_validation = 0.5;
+      if (is_told)
+        it.tell(phase::validation);
+      CATCH_CHECK(value_of(it.go_back_to(kept))->at.epoch
+                  == (every == 2 || is_told ? 3 : 2));
+    }
+}
+
 CATCH_TEST_CASE("a run leaves a last checkpoint with all metrics, or none",
                 "[cluster][filing]") {
   for (const auto is_told : {true, false}) {
     filed_run it;
+    value_of(it.file->begin(
+      {.console = std::make_shared<spdlog::sinks::null_sink_mt>()}));
     auto def = it.def;
     def.checkpoint.keep = 2;
     const auto kept = it.train_on();
@@ -145,6 +166,11 @@ CATCH_TEST_CASE("a run leaves a last checkpoint with all metrics, or none",
       value_of(newest_checkpoint(it.path_of("checkpoints")))->content;
     CATCH_CHECK(left.state.at.epoch == (is_told ? 3 : 2));
     CATCH_CHECK(left.metrics.size() == (is_told ? 5 : 4));
+    const auto log = content_of(it.path_of("log.txt"));
+    CATCH_CHECK(has(log, "[warning] no last checkpoint: ") == !is_told);
+    CATCH_CHECK(
+      has(log, "goes on from its last checkpoint, " + checkpoint_name({2, 0}))
+      == !is_told);
   }
 }
 

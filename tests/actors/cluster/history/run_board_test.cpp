@@ -72,7 +72,9 @@ CATCH_TEST_CASE("who begins to watch gets what was told before, nobody twice",
                 "[cluster]") {
   const auto first = std::uint64_t{2} << 32;
   run_board board{first};
+  CATCH_CHECK_FALSE(board.knows("r"));
   board.recall("r", {metrics(1), metrics(2)});
+  CATCH_CHECK(board.knows("r"));
   board.add("r", metrics(3));
   board.recall("r", {metrics(9)}); // It is known by now.
   const auto [next, news] = board.since("r", 0);
