@@ -27,15 +27,6 @@ std::size_t size_class(std::size_t bytes) {
   return (bytes + quarter - 1) / quarter * quarter;
 }
 
-/// The largest kept block that stands in for one of `wanted` bytes. Larger ones
-/// are left for those who need them. Small ones stand in for more, so that
-/// blocks of fewer sizes do for all: with three times, sampling would take more
-/// than its bound.
-std::size_t most_for(std::size_t wanted) {
-  constexpr std::size_t small = 65536;
-  return wanted <= small ? wanted * 5 / 2 : wanted + wanted / 2;
-}
-
 block_source* chosen_source = nullptr; ///< Null: the heap.
 
 std::byte* allocate(std::size_t capacity) {
@@ -84,8 +75,11 @@ buffer buffer_pool::acquire(std::size_t bytes) {
       kept_bytes_ -= it->first;
       kept_.erase(it);
     };
+    // A kept block may be up to half as large again as what is wanted:
+    // estimates of memory allow for that. Larger ones are left for those who
+    // need them.
     if (auto it = kept_.lower_bound(wanted);
-        it != kept_.end() && it->first <= most_for(wanted)) {
+        it != kept_.end() && it->first <= wanted + wanted / 2) {
       found = it->second;
       capacity = it->first;
       kept_bytes_ -= capacity;

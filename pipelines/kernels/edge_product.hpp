@@ -18,7 +18,7 @@ namespace graphmill {
 /// @param columns Of the weight matrix.
 std::int64_t product_columns(std::int64_t columns);
 
-/// The edges whose products stay in a core's first cache.
+/// How many edges to multiply at a time: their products fit into the L1 cache.
 /// @param columns `product_columns`
 std::int64_t product_edges(std::int64_t columns);
 

@@ -178,7 +178,7 @@ GRAPHMILL_INLINE void all_columns(const Row& row, std::int64_t width) {
     row.template columns<1, true>(at);
 }
 
-/// Edges [begin, end), of which row `i` has the first one, by rows.
+/// Visits the edges [begin, end) row by row. Row `i` has the first of them.
 template <class Visitor>
 GRAPHMILL_INLINE void by_rows(const edge_relu& task, std::int64_t i,
                               std::int64_t begin, std::int64_t end,

@@ -25,8 +25,8 @@ constexpr std::string_view before_digest = R"({"digest":")";
 constexpr std::string_view before_state = R"(","state":)";
 constexpr std::string_view behind_state = "}\n";
 
-/// Nearly all values of a long state are of its metrics, of which one has 13
-/// bytes at the least, counted as `parse_json` does.
+/// A long state consists of metrics. A value of these takes at least 13 bytes,
+/// as `parse_json` counts values.
 constexpr std::size_t bytes_of_value = 12;
 
 /// Values that a state of so many bytes may have: so that its memory is in

@@ -25,7 +25,7 @@ std::int32_t epoch_of(const nlohmann::json& line) {
 result<void> metrics_part::read(std::span<char> to, std::uint64_t at) const {
   std::size_t done = 0;
   while (done < to.size()) {
-    // The position of the file is that of whoever adds lines.
+    // pread leaves the position of the file to the thread that adds lines.
     const auto n = ::pread(file->get(), to.data() + done, to.size() - done,
                            static_cast<off_t>(at + done));
     if (n < 0 && errno == EINTR)

@@ -81,7 +81,7 @@ CATCH_TEST_CASE("the lines of any number of epochs can be had from their file",
   auto all = told_lines(1, 7);
   all.push_back(told_line("test", 6));
   CATCH_CHECK(log.read() == all);
-  // One that goes back leaves what others still read.
+  // Going back begins a new file; parts of the old one can still be read.
   const auto before = value_of(log.until(7));
   value_of(log.replace(told_lines(1, 2)));
   value_of(log.add(told_line("train", 3)));

@@ -135,7 +135,7 @@ CATCH_TEST_CASE("an attempt goes on from what was kept if it was told of",
   CATCH_CHECK(it.file->last_lines(9).size() == 4);
 }
 
-CATCH_TEST_CASE("an attempt goes on from no epoch whose validation is lost",
+CATCH_TEST_CASE("a kept epoch is dropped if its validation is lost",
                 "[cluster][filing]") {
   for (const auto every : {1, 2}) // Epoch 3 is validated, or not.
     for (const auto is_told : {false, true}) {
