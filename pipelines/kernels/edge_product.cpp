@@ -11,13 +11,11 @@ namespace {
 using simd::load;
 using simd::spread;
 using simd::store;
+using simd::width_of;
 
 // A product waits for the one before, so a tile has enough sums for all units
 // of a core, and no more than its registers hold. Loops over registers are
 // unrolled by pragmas, for else the compiler keeps the sums in memory.
-
-template <class V>
-constexpr int width_of = sizeof(V) / sizeof(float);
 
 template <class V>
 constexpr bool is_wide = width_of<V> == simd::width;

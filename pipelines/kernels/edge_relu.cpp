@@ -1,5 +1,6 @@
 #include "pipelines/kernels/edge_relu.hpp"
 
+#include "pipelines/kernels/column_signs.hpp"
 #include "pipelines/kernels/edge_product.hpp"
 #include "pipelines/kernels/octets.hpp"
 #include "pipelines/kernels/row_prefetch.hpp"
@@ -12,73 +13,334 @@ namespace graphmill {
 
 namespace {
 
+// Products, signs and sums of some columns are made in registers, edge by edge.
 // Loops over registers are unrolled by pragmas, for else the compiler keeps the
-// sums in memory.
+// sums in memory. For the same reason these loops call nothing.
 
-using octets::columns_at;
-using octets::load;
-using octets::octet;
-using octets::sign_lanes;
-using octets::spread;
-using octets::store;
+using simd::load;
+using simd::octet;
+using simd::spread;
+using simd::store;
+using simd::width_of;
 
-GRAPHMILL_INLINE float value_of_edge(const edge_relu& task, std::int64_t e) {
-  return task.values == nullptr ? 1.0f : task.values[e];
+/// Registers of columns that are computed at a time: there is room for their
+/// sums and for the products of two edges.
+template <class V>
+constexpr int most_vectors = width_of<V> == simd::width ? 8 : 4;
+
+/// Columns [at, at + one register) of a matrix are read whole, so this holds
+/// what lies behind the last of a row; no result is made of that. Nothing lies
+/// behind the last row of a matrix, so a copy stands for it.
+struct padded_rows {
+  const_matrix of;
+  const float* last;
+
+  GRAPHMILL_INLINE const float* operator[](std::int64_t i) const {
+    return i + 1 == of.rows ? last : of.row(i);
+  }
+};
+
+/// The memory of `padded_rows`.
+class last_row {
+public:
+  explicit last_row(const_matrix of)
+    : of_(of), copy_(static_cast<std::size_t>(of.columns + simd::width)) {
+    if (of.rows > 0)
+      std::copy_n(of.row(of.rows - 1), of.columns, copy_.begin());
+  }
+
+  padded_rows rows() const { return {of_, copy_.data()}; }
+
+private:
+  const_matrix of_;
+  std::vector<float> copy_;
+};
+
+/// What the sums of edges are multiplied with.
+struct edge_values {
+  static constexpr float one = 1;
+
+  const float* first;
+  std::int64_t step;
+
+  GRAPHMILL_INLINE explicit edge_values(const edge_relu& task)
+    : first(task.values == nullptr ? &one : task.values),
+      step(task.values == nullptr ? 0 : 1) {}
+
+  GRAPHMILL_INLINE float operator[](std::int64_t e) const {
+    return first[e * step];
+  }
+};
+
+GRAPHMILL_INLINE std::int64_t sign_bytes(const edge_relu& task) {
+  return column_signs::bytes_of(task.x.columns);
 }
 
-GRAPHMILL_INLINE std::int64_t bytes_of_edge(const edge_relu& task) {
-  return octets::sign_bytes(octets::octets_of(task.x.columns));
+/// Calls f.columns<Vectors>(at) for all columns, for so many registers at a
+/// time, of which the last one may be partial.
+template <class V, int Most, class F>
+GRAPHMILL_INLINE void by_registers(const F& f, std::int64_t width) {
+  constexpr std::int64_t at_once = Most * width_of<V>;
+  std::int64_t at = 0;
+  for (; at + at_once <= width; at += at_once)
+    f.template columns<Most>(at);
+  const auto rest = (width - at + width_of<V> - 1) / width_of<V>;
+  if constexpr (Most == 8) {
+    if (rest == 8)
+      f.template columns<8>(at);
+    else if (rest == 7)
+      f.template columns<7>(at);
+    else if (rest == 6)
+      f.template columns<6>(at);
+    else if (rest == 5)
+      f.template columns<5>(at);
+  }
+  if (rest == 4)
+    f.template columns<4>(at);
+  else if (rest == 3)
+    f.template columns<3>(at);
+  else if (rest == 2)
+    f.template columns<2>(at);
+  else if (rest == 1)
+    f.template columns<1>(at);
 }
 
-GRAPHMILL_INLINE void keep_signs(const edge_relu& task, std::int64_t e,
-                                 std::int64_t at, sign_lanes kept) {
-  octets::keep_signs(task.signs + e * bytes_of_edge(task),
-                     at / simd::octet_width, kept);
-}
+/// Rows of the output, one at a time. What its loops read is held by value, so
+/// that compilers need not read it again after each store.
+template <class V>
+class relu_rows {
+public:
+  GRAPHMILL_INLINE relu_rows(const edge_relu& task, const padded_rows& x,
+                             std::int64_t last)
+    : task_(task), x_(x), values_(task), bytes_(sign_bytes(task)), last_(last),
+      distance_(prefetch_distance(task.x.columns)) {}
 
-/// The bits of the registers from column `at` on, from the lowest one up.
-GRAPHMILL_INLINE sign_lanes kept_signs(const edge_relu& task, std::int64_t e,
-                                       std::int64_t at) {
-  return octets::kept_signs(task.signs + e * bytes_of_edge(task),
-                            at / simd::octet_width);
-}
+  GRAPHMILL_INLINE void run(std::int64_t i, float* out) {
+    i_ = i;
+    out_ = out;
+    const auto width = task_.x.columns;
+    const auto until = std::min(task_.indptr[i + 1] + distance_, last_);
+    for (auto e = task_.indptr[i] + distance_; e < until; ++e)
+      prefetch_row<3>(task_.x.row(task_.columns[e]), width);
+    by_registers<V, most_vectors<V>>(*this, width);
+  }
 
-/// Columns of one row of the output, to which edges [begin, end) are added. All
-/// of them are gone through for some columns before the next, so that sums stay
-/// in registers.
-struct relu_row {
-  static constexpr int most_vectors = 8;
-
-  const edge_relu& task;
-  std::int64_t begin, end;
-  const float* rows; ///< What is cut off below 0, of edge `begin`.
-  std::int64_t stride;
-  float* out;
-
-  template <int Vectors, bool Partial>
+  template <int Vectors>
   GRAPHMILL_INLINE void columns(std::int64_t at) const {
-    const columns_at<Partial> place{static_cast<int>(task.x.columns - at)};
-    octet sums[Vectors];
+    const auto* own = x_[i_] + at;
+    V sums[Vectors];
 #pragma GCC unroll 8
     for (int v = 0; v < Vectors; ++v)
-      sums[v] = place.get(out + at + v * simd::octet_width);
-    const auto* row = rows + at;
-    for (auto e = begin; e < end; ++e, row += stride) {
-      const auto value = spread(value_of_edge(task, e));
-      sign_lanes kept = {};
+      sums[v] = task_.self * load<V>(own + v * width_of<V>);
+    auto e = task_.indptr[i_];
+    const auto until = task_.indptr[i_ + 1];
+    for (; e + 2 <= until; e += 2)
+      add<2, Vectors>(e, at, sums);
+    if (e < until)
+      add<1, Vectors>(e, at, sums);
+    auto* out = out_ + at;
+#pragma GCC unroll 8
+    for (int v = 0; v + 1 < Vectors; ++v, out += width_of<V>)
+      store(sums[v], out);
+    const auto rest = out_ + task_.x.columns - out;
+    if (rest >= width_of<V>)
+      return store(sums[Vectors - 1], out);
+    float all[width_of<V>];
+    store(sums[Vectors - 1], all);
+    std::copy_n(all, rest, out);
+  }
+
+private:
+  template <int Edges, int Vectors>
+  GRAPHMILL_INLINE void add(std::int64_t e, std::int64_t at, V* sums) const {
+    const auto features = task_.features.columns;
+    const auto* bias = task_.weight.row(features) + at;
+    V rows[Edges][Vectors];
+#pragma GCC unroll 2
+    for (int k = 0; k < Edges; ++k) {
+      const auto* x = x_[task_.columns[e + k]] + at;
+#pragma GCC unroll 8
+      for (int v = 0; v < Vectors; ++v)
+        rows[k][v] =
+          load<V>(x + v * width_of<V>) + load<V>(bias + v * width_of<V>);
+    }
+    const auto* feature = task_.features.row(e);
+    const auto* weight = task_.weight.data + at;
+    for (std::int64_t f = 0; f < features;
+         ++f, weight += task_.weight.columns) {
+      V one[Edges];
+#pragma GCC unroll 2
+      for (int k = 0; k < Edges; ++k)
+        one[k] = spread<V>(feature[k * features + f]);
 #pragma GCC unroll 8
       for (int v = 0; v < Vectors; ++v) {
-        const auto sum = load(row + v * simd::octet_width);
-        const sign_lanes positive = sum > octet{};
-        kept |= positive & (1 << v);
-        sums[v] = simd::fused(value, positive ? sum : octet{}, sums[v]);
+        const auto column = simd::load_once<V>(weight + v * width_of<V>);
+#pragma GCC unroll 2
+        for (int k = 0; k < Edges; ++k)
+          rows[k][v] = simd::fused(one[k], column, rows[k][v]);
       }
-      if (task.signs != nullptr)
-        keep_signs(task, e, at, kept);
     }
+#pragma GCC unroll 2
+    for (int k = 0; k < Edges; ++k) {
+      const auto value = spread<V>(values_[e + k]);
+      column_signs::lanes<V> signs = {};
 #pragma GCC unroll 8
-    for (int v = 0; v < Vectors; ++v)
-      place.put(sums[v], out + at + v * simd::octet_width);
+      for (int v = 0; v < Vectors; ++v) {
+        const column_signs::lanes<V> positive = rows[k][v] > V{};
+        signs |= positive & column_signs::lanes_of<V>::bits(v);
+        sums[v] = simd::fused(value, positive ? rows[k][v] : V{}, sums[v]);
+      }
+      if (task_.signs != nullptr)
+        column_signs::keep<V>(signs, task_.signs + (e + k) * bytes_, at);
+    }
+  }
+
+  edge_relu task_;
+  padded_rows x_;
+  edge_values values_;
+  std::int64_t bytes_, last_, distance_;
+  std::int64_t i_ = 0;
+  float* out_ = nullptr;
+};
+
+template <class V>
+GRAPHMILL_INLINE void run_rows(const edge_relu& task, const padded_rows& x,
+                               std::int64_t begin, std::int64_t end,
+                               const matrix& out) {
+  relu_rows<V> rows{task, x, task.indptr[end]};
+  for (auto i = begin; i < end; ++i)
+    rows.run(i, out.row(i));
+}
+
+GRAPHMILL_CLONES
+void relu_wide(const edge_relu& task, const padded_rows& x, std::int64_t begin,
+               std::int64_t end, const matrix& out) {
+  run_rows<simd::floats>(task, x, begin, end, out);
+}
+
+GRAPHMILL_CLONES
+void relu_narrow(const edge_relu& task, const padded_rows& x,
+                 std::int64_t begin, std::int64_t end, const matrix& out) {
+  run_rows<octet>(task, x, begin, end, out);
+}
+
+/// Edges that stay in a core's cache with all that is read of them.
+constexpr std::int64_t most_edges = 256;
+
+/// What edges [begin, end) have of the gradients of E and b.
+template <class V>
+struct relu_gradient {
+  const edge_relu& task;
+  /// [edges] The row of the gradient of each edge, times its value.
+  const float* const* upstream;
+  std::int64_t begin, end;
+  const matrix& sums;
+
+  /// Features [f, f + Features), and the bias if `Bias`.
+  template <int Features, int Vectors, bool Bias>
+  GRAPHMILL_INLINE void add(std::int64_t at, std::int64_t f) const {
+    const auto features = task.features.columns;
+    auto* of_bias = sums.row(features) + at;
+    V all[Features + 1][Vectors], bias[Vectors];
+    column_signs::lanes<V> bits[Vectors];
+    const auto number =
+      static_cast<int>(at % column_signs::word_columns / width_of<V>);
+#pragma GCC unroll 2
+    for (int v = 0; v < Vectors; ++v) {
+      bits[v] = column_signs::lanes_of<V>::bits(number + v);
+      bias[v] = load<V>(of_bias + v * width_of<V>);
+#pragma GCC unroll 8
+      for (int k = 0; k < Features; ++k)
+        all[k][v] = load<V>(sums.row(f + k) + at + v * width_of<V>);
+    }
+    const auto bytes = sign_bytes(task);
+    const auto* signs = column_signs::place(task.signs + begin * bytes, at);
+    const auto* feature = task.features.row(begin) + f;
+    for (auto e = begin; e < end; ++e, signs += bytes, feature += features) {
+      const auto positive =
+        column_signs::lanes_of<V>::unpack(column_signs::load(signs));
+      const auto* row = upstream[e - begin] + at;
+      V change[Vectors];
+#pragma GCC unroll 2
+      for (int v = 0; v < Vectors; ++v) {
+        change[v] =
+          (positive & bits[v]) != 0 ? load<V>(row + v * width_of<V>) : V{};
+        if constexpr (Bias)
+          bias[v] += change[v];
+      }
+#pragma GCC unroll 8
+      for (int k = 0; k < Features; ++k)
+#pragma GCC unroll 2
+        for (int v = 0; v < Vectors; ++v)
+          all[k][v] = simd::fused(spread<V>(feature[k]), change[v], all[k][v]);
+    }
+#pragma GCC unroll 2
+    for (int v = 0; v < Vectors; ++v) {
+      if constexpr (Bias)
+        store(bias[v], of_bias + v * width_of<V>);
+#pragma GCC unroll 8
+      for (int k = 0; k < Features; ++k)
+        store(all[k][v], sums.row(f + k) + at + v * width_of<V>);
+    }
+  }
+
+  template <int Vectors>
+  GRAPHMILL_INLINE void columns(std::int64_t at) const {
+    constexpr int most = width_of<V> == simd::width ? 8 : 4;
+    const auto features = task.features.columns;
+    std::int64_t f = 0;
+    if (features >= most) {
+      add<most, Vectors, true>(at, f);
+      f += most;
+    } else {
+      add<0, Vectors, true>(at, f);
+    }
+    for (; f + most <= features; f += most)
+      add<most, Vectors, false>(at, f);
+    for (; f + 2 <= features; f += 2)
+      add<2, Vectors, false>(at, f);
+    if (f < features)
+      add<1, Vectors, false>(at, f);
+  }
+};
+
+template <class V>
+GRAPHMILL_INLINE void sum_columns(const relu_gradient<V>& gradient) {
+  by_registers<V, 2>(gradient, gradient.task.x.columns);
+}
+
+GRAPHMILL_CLONES
+void relu_gradient_wide(const edge_relu& task, const float* const* upstream,
+                        std::int64_t begin, std::int64_t end,
+                        const matrix& sums) {
+  sum_columns(relu_gradient<simd::floats>{task, upstream, begin, end, sums});
+}
+
+GRAPHMILL_CLONES
+void relu_gradient_narrow(const edge_relu& task, const float* const* upstream,
+                          std::int64_t begin, std::int64_t end,
+                          const matrix& sums) {
+  sum_columns(relu_gradient<octet>{task, upstream, begin, end, sums});
+}
+
+/// The signs of some columns of an edge, by octets from column `at` on.
+struct edge_signs {
+  column_signs::lanes<octet> all;
+  int number;
+
+  GRAPHMILL_INLINE edge_signs(const edge_relu& task, std::int64_t e,
+                              std::int64_t at)
+    : all(column_signs::lanes_of<octet>::unpack(column_signs::load(
+      column_signs::place(task.signs + e * sign_bytes(task), at)))),
+      number(
+        static_cast<int>(at % column_signs::word_columns / simd::octet_width)) {
+  }
+
+  /// The lanes of `x` whose columns are above 0, of the v-th octet.
+  GRAPHMILL_INLINE octet cut(int v, octet x) const {
+    return (all & column_signs::lanes_of<octet>::bits(number + v)) != 0
+             ? x
+             : octet{};
   }
 };
 
@@ -90,25 +352,27 @@ struct relu_source {
   const transposed_edges& back;
   const_matrix gradient;
   std::int64_t j;
+  bool filled; ///< It is added to what `out` has.
   float* out;
 
   template <int Vectors, bool Partial>
   GRAPHMILL_INLINE void columns(std::int64_t at) const {
-    const columns_at<Partial> place{static_cast<int>(task.x.columns - at)};
+    const octets::columns_at<Partial> place{
+      static_cast<int>(task.x.columns - at)};
+    const edge_values values{task};
     octet sums[Vectors];
 #pragma GCC unroll 8
     for (int v = 0; v < Vectors; ++v)
-      sums[v] = place.get(out + at + v * simd::octet_width);
+      sums[v] = filled ? place.get(out + at + v * simd::octet_width) : octet{};
     for (auto t = back.indptr[j]; t < back.indptr[j + 1]; ++t) {
       const auto e = back.positions[t];
       const auto* upstream = gradient.row(back.columns[t]) + at;
-      const auto kept = kept_signs(task, e, at);
-      const auto value = spread(value_of_edge(task, e));
+      const edge_signs signs{task, e, at};
+      const auto value = spread<octet>(values[e]);
 #pragma GCC unroll 8
       for (int v = 0; v < Vectors; ++v)
-        sums[v] += (kept & (1 << v)) != 0
-                     ? place.get(upstream + v * simd::octet_width) * value
-                     : octet{};
+        sums[v] +=
+          signs.cut(v, place.get(upstream + v * simd::octet_width) * value);
     }
 #pragma GCC unroll 8
     for (int v = 0; v < Vectors; ++v)
@@ -128,17 +392,18 @@ struct relu_features {
 
   template <int Vectors, bool Partial>
   GRAPHMILL_INLINE void columns(std::int64_t at) const {
-    const columns_at<Partial> place{static_cast<int>(task.x.columns - at)};
+    const octets::columns_at<Partial> place{
+      static_cast<int>(task.x.columns - at)};
+    const edge_values values{task};
     const auto* upstream = gradient.row(i) + at;
     for (auto e = task.indptr[i]; e < task.indptr[i + 1]; ++e) {
-      const auto kept = kept_signs(task, e, at);
-      const auto value = spread(value_of_edge(task, e));
+      const edge_signs signs{task, e, at};
+      const auto value = spread<octet>(values[e]);
       octet changes[Vectors];
 #pragma GCC unroll 8
       for (int v = 0; v < Vectors; ++v)
-        changes[v] = (kept & (1 << v)) != 0
-                       ? place.get(upstream + v * simd::octet_width) * value
-                       : octet{};
+        changes[v] =
+          signs.cut(v, place.get(upstream + v * simd::octet_width) * value);
       auto* out = into.row(e);
       for (std::int64_t f = 0; f < into.columns; ++f) {
         const auto* weight = task.weight.row(first + f) + at;
@@ -146,7 +411,7 @@ struct relu_features {
 #pragma GCC unroll 8
         for (int v = 0; v < Vectors; ++v)
           products = simd::fused(
-            changes[v], load(weight + v * simd::octet_width), products);
+            changes[v], load<octet>(weight + v * simd::octet_width), products);
         float sum = 0;
         for (int c = 0; c < simd::octet_width; ++c)
           sum += products[c];
@@ -178,141 +443,10 @@ GRAPHMILL_INLINE void all_columns(const Row& row, std::int64_t width) {
     row.template columns<1, true>(at);
 }
 
-/// Visits the edges [begin, end) row by row. Row `i` has the first of them.
-template <class Visitor>
-GRAPHMILL_INLINE void by_rows(const edge_relu& task, std::int64_t i,
-                              std::int64_t begin, std::int64_t end,
-                              const Visitor& visitor) {
-  for (auto e = begin; e < end; ++i) {
-    const auto last = std::min(end, task.indptr[i + 1]);
-    if (e < last)
-      visitor.visit(i, e, last);
-    e = std::max(e, last);
-  }
-}
-
-/// out[e - begin] = x[j] + b
-GRAPHMILL_CLONES
-void write_sources(const edge_relu& task, std::int64_t begin, std::int64_t end,
-                   std::int64_t last, const matrix& out) {
-  const auto width = task.x.columns;
-  const auto* bias = task.weight.row(task.weight.rows - 1);
-  const auto distance = prefetch_distance(width);
-  for (auto e = begin; e < end; ++e) {
-    if (e + distance < last)
-      prefetch_row(task.x.row(task.columns[e + distance]), width);
-    const auto* x = task.x.row(task.columns[e]);
-    auto* row = out.row(e - begin);
-    for (std::int64_t c = 0; c < width; ++c)
-      row[c] = x[c] + bias[c];
-  }
-}
-
-/// Adds edges to rows of the output.
-struct relu_sum {
-  const edge_relu& task;
-  std::int64_t begin; ///< The edge of the first of `rows`.
-  const matrix& rows;
-  const matrix& out;
-
-  GRAPHMILL_INLINE void visit(std::int64_t i, std::int64_t first,
-                              std::int64_t last) const {
-    all_columns(relu_row{task, first, last, rows.row(first - begin),
-                         rows.columns, out.row(i)},
-                task.x.columns);
-  }
-};
-
-GRAPHMILL_CLONES
-void add_edges(const edge_relu& task, std::int64_t i, std::int64_t begin,
-               std::int64_t end, const matrix& rows, const matrix& out) {
-  by_rows(task, i, begin, end, relu_sum{task, begin, rows, out});
-}
-
-/// Some columns of what edges [begin, end) of a row have of the gradient of
-/// what is summed.
-struct relu_changes {
-  static constexpr int most_vectors = 8;
-
-  const edge_relu& task;
-  const float* upstream; ///< The row of the gradient of the output.
-  std::int64_t begin, end;
-  float* rows; ///< Of edge `begin`.
-  std::int64_t stride;
-  float* bias; ///< Receives the sum of what is written.
-
-  template <int Vectors, bool Partial>
-  GRAPHMILL_INLINE void columns(std::int64_t at) const {
-    const columns_at<Partial> place{static_cast<int>(task.x.columns - at)};
-    octet from[Vectors], sums[Vectors];
-#pragma GCC unroll 8
-    for (int v = 0; v < Vectors; ++v) {
-      from[v] = place.get(upstream + at + v * simd::octet_width);
-      sums[v] = load(bias + at + v * simd::octet_width);
-    }
-    auto* row = rows + at;
-    for (auto e = begin; e < end; ++e, row += stride) {
-      const auto kept = kept_signs(task, e, at);
-      const auto value = spread(value_of_edge(task, e));
-#pragma GCC unroll 8
-      for (int v = 0; v < Vectors; ++v) {
-        const auto change = (kept & (1 << v)) != 0 ? from[v] * value : octet{};
-        store(change, row + v * simd::octet_width);
-        sums[v] += change;
-      }
-    }
-#pragma GCC unroll 8
-    for (int v = 0; v < Vectors; ++v)
-      store(sums[v], bias + at + v * simd::octet_width);
-  }
-};
-
-/// The same for rows of the gradient.
-struct relu_change {
-  const edge_relu& task;
-  const const_matrix& gradient;
-  std::int64_t begin; ///< The edge of the first row of `out`.
-  const matrix& out;
-  float* bias;
-
-  GRAPHMILL_INLINE void visit(std::int64_t i, std::int64_t first,
-                              std::int64_t last) const {
-    all_columns(relu_changes{task, gradient.row(i), first, last,
-                             out.row(first - begin), out.columns, bias},
-                task.x.columns);
-  }
-};
-
-GRAPHMILL_CLONES
-void write_changes(const edge_relu& task, const const_matrix& gradient,
-                   std::int64_t i, std::int64_t begin, std::int64_t end,
-                   const matrix& out, float* bias) {
-  by_rows(task, i, begin, end, relu_change{task, gradient, begin, out, bias});
-}
-
-/// Calls f(i, first, last, rows) for pieces of the edges of rows [begin, end):
-/// i is the row of the first one, and `rows` memory for products, with zeros in
-/// columns behind those of E.
-template <class F>
-void for_edges(const edge_relu& task, std::int64_t begin, std::int64_t end,
-               const F& f) {
-  const auto columns = task.weight.columns;
-  const auto most = product_edges(columns);
-  std::vector<float> memory(static_cast<std::size_t>(most * columns));
-  const auto last = task.indptr[end];
-  auto i = begin;
-  for (auto from = task.indptr[begin]; from < last; from += most) {
-    while (task.indptr[i + 1] <= from)
-      ++i;
-    f(i, from, std::min(last, from + most),
-      matrix{memory.data(), most, columns});
-  }
-}
-
 } // namespace
 
 std::int64_t edge_relu_bytes(std::int64_t width) {
-  return octets::sign_bytes(octets::octets_of(width));
+  return column_signs::bytes_of(width);
 }
 
 owned_matrix edge_relu_weight(const_matrix weight, const float* bias,
@@ -324,28 +458,44 @@ owned_matrix edge_relu_weight(const_matrix weight, const float* bias,
 
 void run(const edge_relu& task, std::int64_t begin, std::int64_t end,
          matrix out) {
-  const auto width = task.x.columns;
-  for (auto i = begin; i < end; ++i)
-    for (std::int64_t c = 0; c < width; ++c)
-      out.row(i)[c] = task.self * task.x.row(i)[c];
-  for_edges(task, begin, end,
-            [&](std::int64_t i, std::int64_t first, std::int64_t last,
-                const matrix& rows) {
-              write_sources(task, first, last, task.indptr[end], rows);
-              add_products(task.features, task.weight, first, last, rows);
-              add_edges(task, i, first, last, rows, out);
-            });
+  const last_row last{task.x};
+  (simd::has_wide_registers() ? relu_wide : relu_narrow)(task, last.rows(),
+                                                         begin, end, out);
 }
 
 void edge_relu_backward(const edge_relu& task, const_matrix gradient,
                         std::int64_t begin, std::int64_t end, matrix sums) {
-  auto* bias = sums.row(sums.rows - 1);
-  for_edges(task, begin, end,
-            [&](std::int64_t i, std::int64_t first, std::int64_t last,
-                const matrix& rows) {
-              write_changes(task, gradient, i, first, last, rows, bias);
-              add_product_gradient(task.features, rows, first, last, sums);
-            });
+  const auto width = gradient.columns;
+  const last_row last{gradient};
+  const auto rows = last.rows();
+  const auto until = task.indptr[end];
+  const float* upstream[most_edges];
+  const auto stride = width + simd::width;
+  std::vector<float> weighed(
+    static_cast<std::size_t>(task.values == nullptr ? 0 : most_edges * stride));
+  auto i = begin;
+  for (auto e = task.indptr[begin]; e < until;) {
+    const auto from = e;
+    const auto stop = std::min(until, from + most_edges);
+    while (e < stop) {
+      while (task.indptr[i + 1] <= e)
+        ++i;
+      const auto* row = rows[i];
+      prefetch_row(row, width);
+      for (const auto next = std::min(stop, task.indptr[i + 1]); e < next;
+           ++e) {
+        const auto k = e - from;
+        upstream[k] = row;
+        if (task.values == nullptr)
+          continue;
+        upstream[k] = weighed.data() + k * stride;
+        for (std::int64_t c = 0; c < width; ++c)
+          weighed[k * stride + c] = row[c] * task.values[e];
+      }
+    }
+    (simd::has_wide_registers() ? relu_gradient_wide : relu_gradient_narrow)(
+      task, upstream, from, e, sums);
+  }
 }
 
 GRAPHMILL_CLONES
@@ -360,18 +510,21 @@ GRAPHMILL_CLONES
 void edge_relu_sources_backward(const edge_relu& task,
                                 const transposed_edges& back,
                                 const_matrix gradient, std::int64_t begin,
-                                std::int64_t end, matrix out) {
+                                std::int64_t end, std::int64_t filled,
+                                matrix out) {
   const auto width = task.x.columns;
   const auto last = back.indptr[end];
+  const auto bytes = sign_bytes(task);
   const auto distance = prefetch_distance(width);
   for (auto j = begin; j < end; ++j) {
     const auto until = std::min(back.indptr[j + 1] + distance, last);
     for (auto t = back.indptr[j] + distance; t < until; ++t) {
       prefetch_row(gradient.row(back.columns[t]), width);
-      __builtin_prefetch(task.signs + back.positions[t] * bytes_of_edge(task));
+      __builtin_prefetch(task.signs + back.positions[t] * bytes);
     }
-    all_columns(relu_source{task, back, gradient, j, out.row(j - begin)},
-                width);
+    all_columns(
+      relu_source{task, back, gradient, j, j < filled, out.row(j - begin)},
+      width);
   }
 }
 

@@ -59,12 +59,14 @@ void edge_relu_features_backward(const edge_relu& task, const_matrix gradient,
                                  std::int64_t first, std::int64_t begin,
                                  std::int64_t end, matrix into);
 
-/// Adds what edges have of rows [begin, end) of the gradient of x.
+/// What edges have of rows [begin, end) of the gradient of x.
 /// @param gradient [rows, columns of x] Of the output.
+/// @param filled It is added to rows before this one, and replaces the others.
 /// @param out [end - begin, columns of x], for these rows alone.
 void edge_relu_sources_backward(const edge_relu& task,
                                 const transposed_edges& back,
                                 const_matrix gradient, std::int64_t begin,
-                                std::int64_t end, matrix out);
+                                std::int64_t end, std::int64_t filled,
+                                matrix out);
 
 } // namespace graphmill

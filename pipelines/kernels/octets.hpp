@@ -77,18 +77,4 @@ GRAPHMILL_INLINE void put_signs(sign_lanes signs, std::uint8_t* row,
   __builtin_memcpy(row + at / sign_group * sizeof signs, &signs, sizeof signs);
 }
 
-/// Keeps the signs from register `at` on, of which `kept` has the lowest bits.
-/// The first registers of a group replace what is there.
-GRAPHMILL_INLINE void keep_signs(std::uint8_t* row, std::int64_t at,
-                                 sign_lanes kept) {
-  const auto shift = static_cast<int>(at % sign_group);
-  put_signs(shift == 0 ? kept : signs_at(row, at) | kept << shift, row, at);
-}
-
-/// The bits of the registers from number `at` on, from the lowest one up.
-GRAPHMILL_INLINE sign_lanes kept_signs(const std::uint8_t* row,
-                                       std::int64_t at) {
-  return signs_at(row, at) >> static_cast<int>(at % sign_group);
-}
-
 } // namespace graphmill::octets

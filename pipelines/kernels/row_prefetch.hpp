@@ -15,10 +15,13 @@ GRAPHMILL_INLINE std::int64_t prefetch_distance(std::int64_t width) {
   return std::clamp<std::int64_t>(96 / lines, 4, 24);
 }
 
+/// @tparam Level 3: into all caches; 2: into the second one and those behind
+/// it.
+template <int Level = 2>
 GRAPHMILL_INLINE void prefetch_row(const float* row, std::int64_t width) {
   for (std::int64_t c = 0; c < width; c += 16)
-    __builtin_prefetch(row + c, 0, 2);
-  __builtin_prefetch(row + width - 1, 0, 2);
+    __builtin_prefetch(row + c, 0, Level);
+  __builtin_prefetch(row + width - 1, 0, Level);
 }
 
 } // namespace graphmill

@@ -33,6 +33,10 @@ inline constexpr int width = 16;
 using octet = float __attribute__((vector_size(32)));
 inline constexpr int octet_width = 8;
 
+/// @tparam V floats or octet
+template <class V>
+inline constexpr int width_of = sizeof(V) / sizeof(float);
+
 /// The value of a vector at any address, which need not be a multiple of its
 /// size.
 /// @tparam V floats or octet
@@ -41,6 +45,15 @@ GRAPHMILL_INLINE V load(const float* from) {
   V out;
   __builtin_memcpy(&out, from, sizeof out);
   return out;
+}
+
+/// The same for a value that is used several times. Compilers then keep it in a
+/// register, where they else read it again for each use: products of two
+/// matrices are limited by what is read.
+template <class V>
+GRAPHMILL_INLINE V load_once(const float* from) {
+  using unaligned __attribute__((aligned(4), may_alias)) = V;
+  return *reinterpret_cast<const volatile unaligned*>(from);
 }
 
 template <class V>

@@ -82,13 +82,11 @@ void edge_relu_pass::edges_backward(const targets& into) {
 
 void edge_relu_pass::add_input_gradient(std::int64_t begin, std::int64_t end,
                                         std::int64_t filled, matrix x) {
-  for (auto j = std::max(begin, filled); j < end; ++j)
-    std::fill_n(x.row(j - begin), x.columns, 0.0f);
   edge_relu_sources_backward(task(),
                              {set_.transposed->indptr.data(),
                               set_.transposed->columns.data(),
                               positions_.data()},
-                             upstream_.view(), begin, end, x);
+                             upstream_.view(), begin, end, filled, x);
   const auto self = 1 + *set_.epsilon;
   for (auto j = begin; j < std::min(end, set_.rows); ++j) {
     auto* row = x.row(j - begin);

@@ -157,13 +157,13 @@ CATCH_TEST_CASE("rows of edges are added, cut off and summed as written down",
   check_equal(got_sums, sums);
 
   const relu_sources_of back{of};
-  std::vector<float> got_x(into_x.size(), 0.5f); // It is added to.
-  for (auto& one : into_x)
-    one += 0.5;
-  edge_relu_sources_backward(of.task(), back.view(), gradient, 0, 70,
+  std::vector<float> got_x(into_x.size(), 0.5f);
+  for (std::int64_t k = 0; k < 90 * width; ++k) // It is added to these.
+    into_x[k] += 0.5;
+  edge_relu_sources_backward(of.task(), back.view(), gradient, 0, 70, 90,
                              {got_x.data(), 70, width});
   edge_relu_sources_backward(
-    of.task(), back.view(), gradient, 70, relu_sources,
+    of.task(), back.view(), gradient, 70, relu_sources, 90,
     {got_x.data() + 70 * width, relu_sources - 70, width});
   check_equal(got_x, into_x);
 }

@@ -140,7 +140,7 @@ void edge_relus(printer& out) {
       floats of_sources(x.size());
       edge_relu_sources_backward(task, back.view(),
                                  {gradient.data(), rows, width}, 0, sources,
-                                 {of_sources.data(), sources, width});
+                                 sources, {of_sources.data(), sources, width});
       const auto shape = padded.view();
       floats of_weight(static_cast<std::size_t>(shape.size()));
       edge_relu_backward(task, {gradient.data(), rows, width}, 0, rows,
