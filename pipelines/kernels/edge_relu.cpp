@@ -28,31 +28,36 @@ using simd::width_of;
 template <class V>
 constexpr int most_vectors = width_of<V> == simd::width ? 8 : 4;
 
-/// Columns [at, at + one register) of a matrix are read whole, so this holds
-/// what lies behind the last of a row; no result is made of that. Nothing lies
-/// behind the last row of a matrix, so a copy stands for it.
+/// Rows of a matrix whose last register is read whole. It then holds what lies
+/// behind the row, and no result is made of that. Nothing lies behind the last
+/// rows, so a copy stands for them.
 struct padded_rows {
   const_matrix of;
-  const float* last;
+  std::int64_t copied; ///< The first row of the copy.
+  const float* copy;
 
   GRAPHMILL_INLINE const float* operator[](std::int64_t i) const {
-    return i + 1 == of.rows ? last : of.row(i);
+    return i < copied ? of.row(i) : copy + (i - copied) * of.columns;
   }
 };
 
 /// The memory of `padded_rows`.
-class last_row {
+class last_rows {
 public:
-  explicit last_row(const_matrix of)
-    : of_(of), copy_(static_cast<std::size_t>(of.columns + simd::width)) {
-    if (of.rows > 0)
-      std::copy_n(of.row(of.rows - 1), of.columns, copy_.begin());
+  explicit last_rows(const_matrix of) : of_(of) {
+    constexpr std::int64_t behind = simd::width - 1; // As much may be read.
+    const auto columns = std::max<std::int64_t>(of.columns, 1);
+    first_ = std::max<std::int64_t>(of.rows - 1 - behind / columns, 0);
+    copy_.resize(
+      static_cast<std::size_t>((of.rows - first_) * of.columns + behind));
+    std::copy(of.row(first_), of.data + of.size(), copy_.begin());
   }
 
-  padded_rows rows() const { return {of_, copy_.data()}; }
+  padded_rows rows() const { return {of_, first_, copy_.data()}; }
 
 private:
   const_matrix of_;
+  std::int64_t first_;
   std::vector<float> copy_;
 };
 
@@ -458,7 +463,7 @@ owned_matrix edge_relu_weight(const_matrix weight, const float* bias,
 
 void run(const edge_relu& task, std::int64_t begin, std::int64_t end,
          matrix out) {
-  const last_row last{task.x};
+  const last_rows last{task.x};
   (simd::has_wide_registers() ? relu_wide : relu_narrow)(task, last.rows(),
                                                          begin, end, out);
 }
@@ -466,7 +471,7 @@ void run(const edge_relu& task, std::int64_t begin, std::int64_t end,
 void edge_relu_backward(const edge_relu& task, const_matrix gradient,
                         std::int64_t begin, std::int64_t end, matrix sums) {
   const auto width = gradient.columns;
-  const last_row last{gradient};
+  const last_rows last{gradient};
   const auto rows = last.rows();
   const auto until = task.indptr[end];
   const float* upstream[most_edges];
