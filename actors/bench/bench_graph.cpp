@@ -23,9 +23,9 @@ result<fs::path> bench_dataset(const bench_context& context) {
     context.cache / fmt::format("rmat-{}-seed-{}", options.scale, options.seed);
   GRAPHMILL_TRYV(prepare_folder(
     folder,
-    [&options, &context](const fs::path& to) -> result<void> {
+    [&options, &context](const fs::path& to) -> result<bool> {
       GRAPHMILL_TRYV(import_rmat(options, to, context.on_progress));
-      return ok();
+      return true;
     },
     context.on_progress));
   return folder;

@@ -5,15 +5,14 @@
 #include "actors/feed/local_feed.hpp"
 #include "actors/process/heap_trimmer.hpp"
 #include "messages/base/arena.hpp"
+#include "partition/files/file_io.hpp"
 
 #include <spdlog/logger.h>
 
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
-#include <cerrno>
 #include <chrono>
 #include <utility>
 
@@ -33,21 +32,11 @@ std::size_t arena_bytes() {
 
 /// The ids in a file of int64.
 result<std::vector<node_id>> ids_in(int file) {
-  struct stat about {};
-  if (::fstat(file, &about) != 0)
-    return fail_errno(errno, "cannot read the seeds of the consumer");
-  std::vector<node_id> out(static_cast<std::size_t>(about.st_size)
-                           / sizeof(node_id));
-  auto* to = reinterpret_cast<char*>(out.data());
-  const auto size = out.size() * sizeof(node_id);
-  for (std::size_t done = 0; done < size;) {
-    const auto read =
-      ::pread(file, to + done, size - done, static_cast<off_t>(done));
-    if (read <= 0)
-      return fail_errno(read < 0 ? errno : EIO,
-                        "cannot read the seeds of the consumer");
-    done += static_cast<std::size_t>(read);
-  }
+  constexpr auto name = "the seeds of the consumer";
+  GRAPHMILL_TRY(const auto size, file_size(file, name));
+  std::vector<node_id> out(size / sizeof(node_id));
+  GRAPHMILL_TRYV(
+    read_at(file, std::as_writable_bytes(std::span{out}), 0, name));
   return out;
 }
 

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <optional>
 #include <string_view>
 #include <system_error>
 
@@ -142,44 +143,39 @@ result<std::size_t> file_size(int fd, const fs::path& path) {
   return static_cast<std::size_t>(about.st_size);
 }
 
-result<void> write_all(int fd, std::span<const std::byte> bytes,
-                       const fs::path& path) {
+namespace {
+
+/// @param offset None: the position of the file, which moves on.
+result<void> write_from(int fd, std::span<const std::byte> bytes,
+                        std::optional<std::uint64_t> offset,
+                        const fs::path& path) {
   GRAPHMILL_TRYV(room_for(path));
-  while (!bytes.empty()) {
+  for (std::size_t done = 0; done < bytes.size();) {
+    const auto* from = bytes.data() + done;
+    const auto size = std::min(bytes.size() - done, largest_transfer);
     const auto n =
-      ::write(fd, bytes.data(), std::min(bytes.size(), largest_transfer));
+      offset ? ::pwrite(fd, from, size, static_cast<off_t>(*offset + done))
+             : ::write(fd, from, size);
     if (n < 0 && errno == EINTR)
       continue;
     if (n < 0)
       return fail_errno(errno, "cannot write {}", path.string());
-    bytes = bytes.subspan(static_cast<std::size_t>(n));
+    done += static_cast<std::size_t>(n);
   }
   return ok();
 }
 
-result<void> write_at(int fd, std::span<const std::byte> bytes,
-                      std::uint64_t offset, const fs::path& path) {
-  GRAPHMILL_TRYV(room_for(path));
-  while (!bytes.empty()) {
-    const auto n =
-      ::pwrite(fd, bytes.data(), std::min(bytes.size(), largest_transfer),
-               static_cast<off_t>(offset));
-    if (n < 0 && errno == EINTR)
-      continue;
-    if (n < 0)
-      return fail_errno(errno, "cannot write {}", path.string());
-    bytes = bytes.subspan(static_cast<std::size_t>(n));
-    offset += static_cast<std::uint64_t>(n);
-  }
-  return ok();
-}
-
-result<std::size_t> read_some(int fd, std::span<std::byte> bytes,
+/// @param offset None: the position of the file, which moves on.
+result<std::size_t> read_from(int fd, std::span<std::byte> bytes,
+                              std::optional<std::uint64_t> offset,
                               const fs::path& path) {
   std::size_t done = 0;
   while (done < bytes.size()) {
-    const auto n = ::read(fd, bytes.data() + done,
-                          std::min(bytes.size() - done, largest_transfer));
+    auto* to = bytes.data() + done;
+    const auto size = std::min(bytes.size() - done, largest_transfer);
+    const auto n = offset
+                     ? ::pread(fd, to, size, static_cast<off_t>(*offset + done))
+                     : ::read(fd, to, size);
     if (n < 0 && errno == EINTR)
       continue;
     if (n < 0)
@@ -189,6 +185,34 @@ result<std::size_t> read_some(int fd, std::span<std::byte> bytes,
     done += static_cast<std::size_t>(n);
   }
   return done;
+}
+
+} // namespace
+
+result<void> write_all(int fd, std::span<const std::byte> bytes,
+                       const fs::path& path) {
+  return write_from(fd, bytes, std::nullopt, path);
+}
+
+result<void> write_at(int fd, std::span<const std::byte> bytes,
+                      std::uint64_t offset, const fs::path& path) {
+  return write_from(fd, bytes, offset, path);
+}
+
+result<std::size_t> read_some(int fd, std::span<std::byte> bytes,
+                              const fs::path& path) {
+  return read_from(fd, bytes, std::nullopt, path);
+}
+
+result<void> read_at(int fd, std::span<std::byte> bytes, std::uint64_t offset,
+                     const fs::path& path) {
+  GRAPHMILL_TRY(const auto got, read_from(fd, bytes, offset, path));
+  if (got < bytes.size())
+    return fail(ec::invalid_data,
+                "{} is too short: {} bytes are expected from byte {} on, and "
+                "{} are there",
+                path.string(), bytes.size(), offset, got);
+  return ok();
 }
 
 result<std::string> read_text(const fs::path& path, std::size_t limit) {

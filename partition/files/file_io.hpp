@@ -76,6 +76,11 @@ result<void> write_at(int fd, std::span<const std::byte> bytes,
 result<std::size_t> read_some(int fd, std::span<std::byte> bytes,
                               const std::filesystem::path& path);
 
+/// Fills `bytes` from an offset of the file on, and leaves its position. Fails
+/// with `invalid_data` if the file ends before.
+result<void> read_at(int fd, std::span<std::byte> bytes, std::uint64_t offset,
+                     const std::filesystem::path& path);
+
 /// A whole file of at most `limit` bytes.
 result<std::string> read_text(const std::filesystem::path& path,
                               std::size_t limit);

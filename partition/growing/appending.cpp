@@ -115,20 +115,16 @@ result<growth_report> append_to_dataset(const fs::path& folder,
                                         const progress_callback& on_progress,
                                         const std::atomic<bool>* stop) {
   growth_report out;
-  auto stays = false;
-  const auto build = [&](const fs::path& partial) -> result<void> {
+  const auto build = [&](const fs::path& partial) -> result<bool> {
     // Opened with the lock, so that two who append do not lose what is new.
     GRAPHMILL_TRY(const auto before, dataset::open(folder));
     GRAPHMILL_TRYV(expect_growable(before));
     GRAPHMILL_TRYV(check_new_rows(before, what));
     GRAPHMILL_TRY(out, append_into(before, what, partial, on_progress, stop));
-    stays = out.now.digest == out.before.digest;
-    // An error leaves the folder alone.
-    return stays ? fail(ec::cancelled, "nothing is new") : ok();
+    return out.now.digest != out.before.digest;
   };
   folder_preparation work{folder, present_folder::replace};
-  if (auto done = work.run(build, on_progress, stop); !done && !stays)
-    return std::move(done).error();
+  GRAPHMILL_TRYV(work.run(build, on_progress, stop));
   return out;
 }
 

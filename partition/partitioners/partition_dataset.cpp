@@ -366,7 +366,7 @@ result<grown_partitions> grow_partitions(const dataset& data,
                                          const progress_callback& on_progress,
                                          const std::atomic<bool>* stop) {
   grown_partitions out;
-  const auto build = [&](const fs::path& partial) -> result<void> {
+  const auto build = [&](const fs::path& partial) -> result<bool> {
     GRAPHMILL_TRY(const auto older, open_older_parts(data, parts));
     out.before = older.report;
     const partition_options options{.parts = older.graph.part_count(),
@@ -390,7 +390,7 @@ result<grown_partitions> grow_partitions(const dataset& data,
       return fail(ec::out_of_memory,
                   "memory ran out while the parts of {} grew", parts.string());
     }
-    return ok();
+    return true;
   };
   folder_preparation work{parts, present_folder::replace};
   GRAPHMILL_TRYV(work.run(build, on_progress, stop));
@@ -405,10 +405,10 @@ result<prepared_partitions> prepare_partitions(const dataset& data,
   GRAPHMILL_TRY(out.built,
                 prepare_folder(
                   folder,
-                  [&](const fs::path& partial) -> result<void> {
+                  [&](const fs::path& partial) -> result<bool> {
                     GRAPHMILL_TRY(out.report,
                                   partition_dataset(data, options, partial));
-                    return ok();
+                    return true;
                   },
                   options.on_progress, options.stop));
   if (!out.built) {

@@ -227,7 +227,9 @@ public:
     GRAPHMILL_TRY(const auto mine, wait_for_lock(at, tell, stop));
     if (!mine)
       return false;
-    GRAPHMILL_TRYV(build(at.partial));
+    GRAPHMILL_TRY(const auto wanted, build(at.partial));
+    if (!wanted)
+      return false;
     GRAPHMILL_TRYV(sync_tree(at.partial, stop));
     GRAPHMILL_TRYV(put_in_place(at));
     GRAPHMILL_TRYV(sync_folder(at.parent));

@@ -13,8 +13,9 @@ namespace graphmill {
 
 /// Fills a folder, which exists and is empty. It does not make the folder again
 /// if that is gone, as it is after `folder_preparation::abandon`.
+/// @returns whether the folder is wanted. If not, all stays as it is.
 using folder_builder =
-  std::function<result<void>(const std::filesystem::path&)>;
+  std::function<result<bool>(const std::filesystem::path&)>;
 
 /// Prepares `target` (a folder that does not exist yet) exactly once, safely
 /// among many processes and threads: takes a lock beside it, and if the folder

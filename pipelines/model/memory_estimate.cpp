@@ -311,14 +311,17 @@ private:
   /// The most edges of a relation that a destination has.
   double row_edges(std::size_t r) const {
     const auto& sampler = def_.sampler;
-    const auto most = std::ranges::max(sampler.fanouts);
-    if (std::ranges::min(sampler.fanouts) < 0 || !sampler.edge_fanouts.empty()
+    if (!sampler.edge_fanouts.empty()
         || sampler.subgraph != subgraph_kind::directional
-        || !draws_lists(sampler.method)
-        || def_.evaluate.neighbours == neighbour_use::all)
+        || !draws_lists(sampler.method))
       return edges(r);
-    // A relation may merge all types of edges.
-    return std::min(double(most) * double(info_.edge_types.size()), edges(r));
+    const auto takes_all = std::ranges::min(sampler.fanouts) < 0
+                           || def_.evaluate.neighbours == neighbour_use::all;
+    double most = 0; // A relation may merge all types of edges.
+    for (const auto& type : info_.edge_types)
+      most += double(std::max<std::int64_t>(
+        std::ranges::max(sampler.fanouts), takes_all ? type.max_in_degree : 0));
+    return std::min(most, edges(r));
   }
 
   /// What edges have for all layers: logarithms of weights, and rows with the

@@ -7,10 +7,7 @@
 #include <fcntl.h>
 #include <nlohmann/json.hpp>
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <iterator>
 #include <string>
 #include <utility>
@@ -23,20 +20,10 @@ std::int32_t epoch_of(const nlohmann::json& line) {
 }
 
 result<void> metrics_part::read(std::span<char> to, std::uint64_t at) const {
-  std::size_t done = 0;
-  while (done < to.size()) {
-    // pread leaves the position of the file to the thread that adds lines.
-    const auto n = ::pread(file->get(), to.data() + done, to.size() - done,
-                           static_cast<off_t>(at + done));
-    if (n < 0 && errno == EINTR)
-      continue;
-    if (n < 0)
-      return fail_errno(errno, "cannot read {}", path.string());
-    if (n == 0)
-      break;
-    done += static_cast<std::size_t>(n);
-  }
-  return done < to.size() ? result<void>{changed()} : ok();
+  // The position of the file is that of the thread that adds lines.
+  auto done = read_at(file->get(), std::as_writable_bytes(to), at, path);
+  return !done && done.error().code == ec::invalid_data ? changed()
+                                                        : std::move(done);
 }
 
 error metrics_part::changed() const {

@@ -121,15 +121,15 @@ result<tensor_file> read_safetensors(const fs::path& path) {
   GRAPHMILL_TRYV(check_length(length, size, name));
   GRAPHMILL_TRYV(check_room(size, name));
   std::string json(length, '\0');
-  GRAPHMILL_TRYV(
-    read_some(file.get(), std::as_writable_bytes(std::span{json}), path));
+  GRAPHMILL_TRYV(read_at(file.get(), std::as_writable_bytes(std::span{json}),
+                         prefix_size, path));
+  auto at = prefix_size + length;
   GRAPHMILL_TRY(auto out,
                 parse_tensor_header(json, size - prefix_size - length, name));
   for (auto& tensor : out.tensors) {
     const auto bytes = std::as_writable_bytes(std::span{tensor.values});
-    GRAPHMILL_TRY(const auto got, read_some(file.get(), bytes, path));
-    if (got != bytes.size())
-      return fail(ec::invalid_data, "{} was cut short while it was read", name);
+    GRAPHMILL_TRYV(read_at(file.get(), bytes, at, path));
+    at += bytes.size();
   }
   return out;
 }

@@ -23,10 +23,10 @@ CATCH_TEST_CASE("of many threads one prepares, the others use the result",
   for (int t = 0; t < 6; ++t)
     threads.emplace_back([&] {
       const auto mine = prepare_folder(
-        target, [&built](const std::filesystem::path& aside) -> result<void> {
+        target, [&built](const std::filesystem::path& aside) -> result<bool> {
           ++built;
           std::ofstream{aside / "content"} << "whole";
-          return ok();
+          return true;
         });
       failed += !mine;
       told += mine && mine.value();
@@ -54,19 +54,19 @@ CATCH_TEST_CASE("who takes over from an abandoned preparation is left alone",
     if (!exists_soon(folder / "begun"))
       return 2;
     const auto mine =
-      prepare_folder(target, [&](const fs::path& at) -> result<void> {
+      prepare_folder(target, [&](const fs::path& at) -> result<bool> {
         std::ofstream{at / "content"} << "whole";
         std::ofstream{folder / "taken-over"} << "x";
         if (!exists_soon(folder / "over") || fs::exists(at / "late"))
           return fail(ec::internal, "disturbed");
-        return ok();
+        return true;
       });
     return mine && mine.value() ? 0 : 1;
   });
   folder_preparation first{target};
   std::thread watcher;
   const auto failed =
-    test::error_of(first.run([&](const fs::path& at) -> result<void> {
+    test::error_of(first.run([&](const fs::path& at) -> result<bool> {
       std::ofstream{at / "some"} << "x";
       std::ofstream{folder / "begun"} << "x";
       watcher = std::thread{[&first, &folder] {
@@ -79,7 +79,7 @@ CATCH_TEST_CASE("who takes over from an abandoned preparation is left alone",
       fs::create_directories(at);
       std::ofstream{at / "late"} << "x";
       fs::remove_all(at);
-      return ok();
+      return true;
     }));
   watcher.join();
   CATCH_CHECK_FALSE(failed.message.empty());

@@ -25,12 +25,9 @@ result<std::uint64_t> upload_one(cluster_client& client, const fs::path& path,
   do {
     piece.bytes.resize(
       std::min<std::uint64_t>(upload_piece_bytes, piece.size - piece.offset));
-    GRAPHMILL_TRY(const auto got, read_some(file.get(), piece.bytes, path));
-    if (got != piece.bytes.size())
-      return fail(ec::invalid_data, "{} became shorter while it was read",
-                  path.string());
+    GRAPHMILL_TRYV(read_at(file.get(), piece.bytes, piece.offset, path));
     GRAPHMILL_TRYV(client.upload(piece));
-    piece.offset += got;
+    piece.offset += piece.bytes.size();
     if (tell)
       tell({"upload", before + piece.offset, total});
   } while (piece.offset < piece.size);

@@ -274,7 +274,7 @@ result<void> check_same_import(const import_target& target,
 }
 
 /// Imports into a folder, and keeps a record of options and sources there.
-result<void> build_import(const import_target& target, const importer& import,
+result<bool> build_import(const import_target& target, const importer& import,
                           const source_lister& sources,
                           const std::filesystem::path& folder,
                           const progress_callback& on_progress,
@@ -287,8 +287,9 @@ result<void> build_import(const import_target& target, const importer& import,
   GRAPHMILL_TRY(auto record, parse_json(target.options, record_name));
   GRAPHMILL_TRY(record[sources_key], before.record());
   constexpr auto replace = nlohmann::json::error_handler_t::replace;
-  return write_text(folder / record_name,
-                    record.dump(-1, ' ', false, replace) + '\n');
+  GRAPHMILL_TRYV(write_text(folder / record_name,
+                            record.dump(-1, ' ', false, replace) + '\n'));
+  return true;
 }
 
 /// Makes Ctrl-C and SIGTERM end the process, but not before what was begun is

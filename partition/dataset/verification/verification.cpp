@@ -119,21 +119,14 @@ private:
     iovec whole{to.data(), to.size()};
     const auto cached =
       ::preadv2(file, &whole, 1, static_cast<off_t>(at), RWF_NOWAIT);
-    auto have = static_cast<std::size_t>(std::max<ssize_t>(cached, 0));
+    const auto have = static_cast<std::size_t>(std::max<ssize_t>(cached, 0));
     if (have == to.size())
       return ok();
     const auto began = clock::now();
-    while (have < to.size()) {
-      const auto n = ::pread(file, to.data() + have, to.size() - have,
-                             static_cast<off_t>(at + have));
-      if (n < 0 && errno == EINTR)
-        continue;
-      if (n < 0)
-        return fail_errno(errno, "cannot read {}", path.string());
-      if (n == 0)
-        return changed(path); // Shorter than when it was mapped.
-      have += static_cast<std::size_t>(n);
-    }
+    if (auto rest = read_at(file, to.subspan(have), at + have, path); !rest)
+      // A shorter one has changed since it was mapped.
+      return rest.error().code == ec::invalid_data ? changed(path)
+                                                   : std::move(rest).error();
     const auto took = clock::now() - began;
     ::posix_fadvise(file, static_cast<off_t>(at), static_cast<off_t>(to.size()),
                     POSIX_FADV_DONTNEED);

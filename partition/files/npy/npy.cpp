@@ -4,10 +4,8 @@
 #include "partition/files/npy/npy_header.hpp"
 
 #include <fcntl.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <limits>
 
 namespace graphmill {
@@ -104,12 +102,14 @@ struct npy_writer::impl {
   std::size_t header_bytes = 0;
   std::uint64_t data_bytes = 0;
   std::vector<std::byte> pending; ///< The end of what has been appended.
+  result<void> sound;             ///< Or how the first append failed that did.
 
   result<void> flush() {
     GRAPHMILL_TRYV(write_all(file.get(), pending, path));
     pending.clear();
     return ok();
   }
+  result<void> append(std::span<const std::byte> bytes);
 };
 
 npy_writer::npy_writer() : impl_(std::make_unique<impl>()) {}
@@ -136,35 +136,41 @@ result<npy_writer> npy_writer::create(const fs::path& path, dtype type,
 }
 
 result<void> npy_writer::append_bytes(std::span<const std::byte> bytes) {
-  auto& self = *impl_;
-  if (bytes.size() % size_of(self.type) != 0)
+  if (impl_->sound)
+    impl_->sound = impl_->append(bytes);
+  return impl_->sound;
+}
+
+result<void> npy_writer::impl::append(std::span<const std::byte> bytes) {
+  if (bytes.size() % size_of(type) != 0)
     return fail(ec::internal, "{}: {} bytes are no multiple of a {}",
-                self.path.string(), bytes.size(), to_string(self.type));
+                path.string(), bytes.size(), to_string(type));
   while (!bytes.empty()) {
-    const auto at = self.header_bytes + self.data_bytes;
+    const auto at = header_bytes + data_bytes;
     const auto room = block_at(at) - at % block_at(at);
     const auto end = at + bytes.size();
     const auto last = end - end % block_at(end);
-    const auto whole = self.pending.empty() && last > at;
+    const auto whole = pending.empty() && last > at;
     const auto some =
       bytes.first(whole ? last - at : std::min(room, bytes.size()));
-    self.data_bytes += some.size();
+    data_bytes += some.size();
     bytes = bytes.subspan(some.size());
     if (whole) {
-      GRAPHMILL_TRYV(write_all(self.file.get(), some, self.path));
+      GRAPHMILL_TRYV(write_all(file.get(), some, path));
       continue;
     }
-    if (self.pending.empty())
-      self.pending.reserve(room);
-    self.pending.insert(self.pending.end(), some.begin(), some.end());
+    if (pending.empty())
+      pending.reserve(room);
+    pending.insert(pending.end(), some.begin(), some.end());
     if (some.size() == room)
-      GRAPHMILL_TRYV(self.flush());
+      GRAPHMILL_TRYV(flush());
   }
   return ok();
 }
 
 result<void> npy_writer::finish() {
   auto& self = *impl_;
+  GRAPHMILL_TRYV(self.sound);
   GRAPHMILL_TRYV(self.flush());
   std::uint64_t row = size_of(self.type);
   for (std::size_t i = 1; i < self.shape.size(); ++i)
@@ -176,10 +182,8 @@ result<void> npy_writer::finish() {
     row == 0 ? 0 : static_cast<std::int64_t>(self.data_bytes / row);
   const auto header =
     format_npy_header(self.type, self.shape, self.header_bytes);
-  if (::lseek(self.file.get(), 0, SEEK_SET) != 0)
-    return fail_errno(errno, "cannot write {}", self.path.string());
   GRAPHMILL_TRYV(
-    write_all(self.file.get(), std::as_bytes(std::span{header}), self.path));
+    write_at(self.file.get(), std::as_bytes(std::span{header}), 0, self.path));
   self.file.reset();
   return ok();
 }

@@ -217,7 +217,8 @@ result<void> csv_chooser::expect_no_header(
                                 shortened(row[1], most_bytes_shown)),
                 table.file.string(),
                 guessed == first_row::header
-                  ? "give all files of a table one, or none of them"
+                  ? appended ? "take it out"
+                             : "give all files of a table one, or none of them"
                   : fmt::format("if it is an edge, say --no-header={}",
                                 table.file.filename().string()));
   }

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -52,6 +53,31 @@ CATCH_TEST_CASE("what is opened to be read waits as usual",
   const auto file = value_of(open_file(folder / "text", O_RDONLY));
   CATCH_CHECK((::fcntl(file.get(), F_GETFL) & O_NONBLOCK) == 0);
   value_of(sync_tree(folder / ""));
+}
+
+CATCH_TEST_CASE("bytes at an offset are all read, or the file is short",
+                "[partition][file]") {
+  const temp_folder folder;
+  const auto path = folder / "text";
+  value_of(write_text(path, "abcdef"));
+  const auto file = value_of(open_file(path, O_RDONLY));
+  std::string text(3, ' ');
+  const auto read = [&](std::uint64_t offset) {
+    return read_at(file.get(), std::as_writable_bytes(std::span{text}), offset,
+                   path);
+  };
+  value_of(read(3));
+  CATCH_CHECK(text == "def");
+  CATCH_CHECK(::lseek(file.get(), 0, SEEK_CUR) == 0);
+  const auto failed = error_of(read(4));
+  CATCH_CHECK(failed.code == ec::invalid_data);
+  CATCH_CHECK(failed.message
+              == path.string()
+                   + " is too short: 3 bytes are expected from byte 4 on, and "
+                     "2 are there");
+  const auto closed =
+    error_of(read_at(-1, std::as_writable_bytes(std::span{text}), 0, path));
+  CATCH_CHECK(closed.message.starts_with("cannot read " + path.string()));
 }
 
 CATCH_TEST_CASE("no file of a dataset can be a pipe", "[partition][file]") {

@@ -1,4 +1,5 @@
 #include "messages/base/random.hpp"
+#include "partition/files/full_disk.hpp"
 #include "partition/files/half.hpp"
 #include "partition/files/npy/npy.hpp"
 #include "tests/support/result.hpp"
@@ -6,11 +7,13 @@
 #include "tests/support/text.hpp"
 
 #include <bit>
+#include <chrono>
 #include <cmath>
 #include <fstream>
 #include <limits>
 #include <numeric>
 #include <random>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -132,6 +135,30 @@ CATCH_TEST_CASE("a writer keeps pieces of any size in order",
   const auto found = value_of(array.as<std::int64_t>());
   CATCH_CHECK(
     std::equal(values.begin(), values.end(), found.begin(), found.end()));
+}
+
+CATCH_TEST_CASE("a file that lacks a piece is not finished",
+                "[partition][npy]") {
+  const temp_folder folder;
+  const std::vector<std::int64_t> piece(100000);
+  auto out = value_of(npy_writer::create(folder / "a.npy", dtype::int64));
+  const auto refuse = [&out](std::span<const std::byte> bytes, ec code) {
+    CATCH_CHECK(error_of(out.append_bytes(bytes)).code == code);
+  };
+  auto code = ec::no_space;
+  CATCH_SECTION("the disk was full") {
+    const auto now = std::chrono::steady_clock::now();
+    fill_disk(folder.path(), now + std::chrono::hours{1});
+    refuse(std::as_bytes(std::span{piece}), code);
+    fill_disk(folder.path(), now);
+  }
+  CATCH_SECTION("it was half an element") {
+    code = ec::internal;
+    refuse(std::as_bytes(std::span{piece}).first(4), code);
+  }
+  refuse(std::as_bytes(std::span{piece}), code); // Nor is there another one.
+  CATCH_CHECK(error_of(out.finish()).code == code);
+  CATCH_CHECK_FALSE(npy_array::open(folder / "a.npy").has_value());
 }
 
 CATCH_TEST_CASE("an unfinished file does not open", "[partition][npy]") {

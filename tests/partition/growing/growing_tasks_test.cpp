@@ -599,8 +599,11 @@ CATCH_TEST_CASE("a split is said of one of several tasks",
     {.role = csv_role::task_split, .column = "set", .task = "learnt"}};
   fs::create_directory(set.folder);
   value_of(import_csv(first, set.folder));
-  CATCH_CHECK_THAT(set.refusal(header + "a,c,x,train\n", {{"", split::train}}),
+  const auto twice =
+    set.refusal(header + "a,c,x,train\n", {{"", split::train}});
+  CATCH_CHECK_THAT(twice,
                    contains("or say --split TASK=SPLIT of other tasks alone"));
+  CATCH_CHECK(twice.find("import") == twice.npos);
   const auto tables =
     value_of(set.append(header + "a,c,x,val\n", {{"links", split::train}}));
   CATCH_CHECK(tables.tasks[0].split_counts == counts{2, 2, 1});

@@ -512,6 +512,11 @@ CATCH_TEST_CASE("tables are written as those of the import",
   const auto before = value_of(read_dataset_info(set.folder));
   CATCH_CHECK_THAT(set.refusal(set.tables({}, "source;target\nd;a\n")),
                    contains("is a header"));
+  auto two = set.tables({}, "d;a\n");
+  two.edges[0].more = {
+    put_table(set.sources / "more.csv", "source;target\ne;a\n")};
+  CATCH_CHECK_THAT(set.refusal(two),
+                   contains("this is a header") && contains("take it out"));
   const auto grown =
     value_of(append_tables(set.folder, set.tables({}, "% more\nd;a\nd,e;b\n")));
   CATCH_CHECK(grown.node_types[0].count == before.node_types[0].count + 2);
@@ -697,8 +702,23 @@ CATCH_TEST_CASE("what new tables lack is told without options of the import",
     CATCH_CHECK(message.find("--") == message.npos);
   }
   for (const auto& message :
-       {nodes("id,label,f\nc,z,1\n"), nodes("id,label,f\nc,x,\"1,5\"\n")})
+       {nodes("id,label,f\nc,z,1\n"), nodes("id,label,f\nc,x,\"1,5\"\n"),
+        nodes("id,label,f\nc,x,16777217\n")})
     CATCH_CHECK_THAT(message, contains("or import all tables again"));
+}
+
+CATCH_TEST_CASE("notes on new tables advise no option of the import alone",
+                "[partition][growing]") {
+  one_table set;
+  set.import(set.tables({}, "user_id,item_id\na,b\n"));
+  set.notes.clear();
+  value_of(append_tables(set.folder, set.tables({}, "user_id,item_id\nb,c\n")));
+  const auto advised =
+    std::ranges::find_if(set.notes, [](const std::string& note) {
+      return note.find("give each a type: --edges") != note.npos;
+    });
+  CATCH_REQUIRE(advised != set.notes.end());
+  CATCH_CHECK_THAT(*advised, contains("or import all tables again"));
 }
 
 CATCH_TEST_CASE("nothing new changes nothing", "[partition][growing]") {

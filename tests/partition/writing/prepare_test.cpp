@@ -23,12 +23,12 @@ namespace fs = std::filesystem;
 
 namespace {
 
-result<void> build_slowly(const fs::path& folder) {
+result<bool> build_slowly(const fs::path& folder) {
   fs::create_directory(folder / "inner");
   std::ofstream{folder / "inner" / "a"} << "half";
   std::this_thread::sleep_for(20ms);
   std::ofstream{folder / "inner" / "a"} << "whole";
-  return ok();
+  return true;
 }
 
 std::string content(const fs::path& target) {
@@ -51,7 +51,7 @@ CATCH_TEST_CASE("a folder is prepared once", "[partition][prepare]") {
   const auto target = folder / "new" / "data/";
   CATCH_CHECK(value_of(prepare_folder(target, build_slowly)));
   CATCH_CHECK_FALSE(value_of(prepare_folder(target, [](const fs::path&) {
-    return result<void>{fail(ec::internal, "built again")};
+    return result<bool>{fail(ec::internal, "built again")};
   })));
   CATCH_CHECK(content(target) == "whole");
   CATCH_CHECK(names_in(folder / "new") == std::vector<std::string>{"data"});
@@ -69,7 +69,7 @@ CATCH_TEST_CASE("an error of the builder is kept and nothing else",
                 "[partition][prepare]") {
   temp_folder folder;
   const auto failed = error_of(
-    prepare_folder(folder / "data", [](const fs::path& at) -> result<void> {
+    prepare_folder(folder / "data", [](const fs::path& at) -> result<bool> {
       GRAPHMILL_TRYV(build_slowly(at));
       return fail(ec::no_space, "the disk is full of {}", "cats");
     }));
@@ -77,7 +77,7 @@ CATCH_TEST_CASE("an error of the builder is kept and nothing else",
   CATCH_CHECK(failed.message == "the disk is full of cats");
   CATCH_CHECK(names_in(folder.path()).empty());
   CATCH_CHECK_THROWS(
-    prepare_folder(folder / "data", [](const fs::path&) -> result<void> {
+    prepare_folder(folder / "data", [](const fs::path&) -> result<bool> {
       throw std::bad_alloc{};
     }));
   CATCH_CHECK(names_in(folder.path()).empty());
@@ -138,7 +138,7 @@ CATCH_TEST_CASE("among threads whose work fails each tries itself",
   for (int i = 0; i < 6; ++i)
     threads.emplace_back([&] {
       auto mine = prepare_folder(folder / "data", [&](const fs::path& at) {
-        return ++tries < 4 ? result<void>{fail(ec::io, "no luck")}
+        return ++tries < 4 ? result<bool>{fail(ec::io, "no luck")}
                            : build_slowly(at);
       });
       built += mine && mine.value() ? 1 : 0;
@@ -192,7 +192,7 @@ CATCH_TEST_CASE("a killed process leaves nothing that hinders the next",
       folder / "data",
       [](const fs::path& at) {
         if (fs::exists(at / "inner"))
-          return result<void>{fail(ec::internal, "leftovers")};
+          return result<bool>{fail(ec::internal, "leftovers")};
         return build_slowly(at);
       },
       [&](const progress& now) {
@@ -269,7 +269,7 @@ CATCH_TEST_CASE("a lock file of somebody else is left alone",
   temp_folder folder;
   folder_preparation preparation{folder / "data"};
   CATCH_CHECK_FALSE(preparation
-                      .run([&](const fs::path&) -> result<void> {
+                      .run([&](const fs::path&) -> result<bool> {
                         fs::remove(folder / ".data.lock");
                         std::ofstream{folder / ".data.lock"} << "x";
                         return fail(ec::io, "no luck");
@@ -339,11 +339,18 @@ CATCH_TEST_CASE("a folder that is not replaced stays",
   put_old(target);
   CATCH_SECTION("the new one fails") {
     const auto failed =
-      error_of(replacing(target).run([](const fs::path& at) -> result<void> {
+      error_of(replacing(target).run([](const fs::path& at) -> result<bool> {
         GRAPHMILL_TRYV(build_slowly(at));
         return fail(ec::io, "no luck");
       }));
     CATCH_CHECK(failed.message == "no luck");
+  }
+  CATCH_SECTION("the new one is not wanted") {
+    const auto propose = [](const fs::path& at) -> result<bool> {
+      GRAPHMILL_TRYV(build_slowly(at));
+      return false;
+    };
+    CATCH_CHECK_FALSE(value_of(replacing(target).run(propose)));
   }
   CATCH_SECTION("the new one is abandoned") {
     auto preparation = replacing(target);

@@ -228,7 +228,8 @@ toy_graph random_graph(std::mt19937_64& random, const toy_options& options) {
     const auto [source, destination] = options.edges[e];
     graph.info.edge_types.push_back({.source = source,
                                      .name = "r" + std::to_string(e),
-                                     .destination = destination});
+                                     .destination = destination,
+                                     .max_in_degree = options.in_edges});
     auto& lists = graph.in_lists.emplace_back(options.nodes[destination]);
     for (auto& list : lists)
       for (auto k = random() % (options.in_edges + 1); k > 0; --k)

@@ -115,6 +115,24 @@ CATCH_TEST_CASE("a step with features of edges takes no more memory than "
   CATCH_CHECK(peak_of(graph, def, batch) <= estimate.activations);
 }
 
+CATCH_TEST_CASE("a row of all in-edges is as long as the longest list",
+                "[compute][edge_features]") {
+  std::mt19937_64 random{13};
+  auto graph =
+    random_graph(random, {.nodes = {300}, .widths = {8}, .in_edges = 8});
+  add_edge_features(graph, random, 300);
+  auto def = small_definition(model_kind::gatv2, 2);
+  def.model.hidden = 512;
+  def.sampler.fanouts.assign(2, -1);
+  def.trainer.threads = 1;
+  const auto batch = make_batch(graph, def, first_nodes(200));
+  const auto bound = bound_by(batch, graph);
+  const auto estimate = estimate_memory(def, graph.info, bound).activations;
+  CATCH_CHECK(peak_of(graph, def, batch) <= estimate);
+  graph.info.edge_types[0].max_in_degree = bound.edges[0];
+  CATCH_CHECK(estimate < estimate_memory(def, graph.info, bound).activations);
+}
+
 CATCH_TEST_CASE("packed rows take the room of dense ones on a GPU",
                 "[compute]") {
   constexpr std::int64_t width = 200;

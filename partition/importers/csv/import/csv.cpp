@@ -27,7 +27,6 @@
 #include <fcntl.h>
 
 #include <algorithm>
-#include <array>
 #include <span>
 
 namespace graphmill {
@@ -920,15 +919,18 @@ result<void> import_additions(const csv_import_options& given,
                          on_progress, errors);
 }
 
-/// Whether a reader of tables, which does not know what it reads them for,
-/// advises an option that an append lacks.
-bool advises_options(std::string_view message) {
-  return std::ranges::any_of(
-    std::to_array({"--no-label", "--decimal", "--fill", "--ignore",
-                   "--separator", "--time-unit"}),
-    [message](const char* option) {
-      return message.find(option) != message.npos;
-    });
+/// A message of a reader of tables for the user of an append. Readers do not
+/// know what they read for: they advise options of an import. Of these an
+/// append has --split alone.
+std::string told_of_append(std::string message) {
+  const std::string_view text{message};
+  for (std::size_t at = 0; (at = text.find("--", at)) != text.npos; at += 2)
+    if ((at == 0 || text[at - 1] == ' ' || text[at - 1] == '(')
+        && !text.substr(at).starts_with("--split "))
+      return message
+             + "; options of import csv are those of the first import: "
+               "change the table, or import all tables again";
+  return message;
 }
 
 } // namespace
@@ -936,15 +938,17 @@ bool advises_options(std::string_view message) {
 result<void> import_csv_additions(const csv_import_options& options,
                                   const additions_folders& folders,
                                   const progress_callback& on_progress) {
-  GRAPHMILL_TRY(const auto joined, join_tables(options));
+  GRAPHMILL_TRY(auto joined, join_tables(options));
+  if (options.on_note)
+    joined.on_note = [&options](std::string note) {
+      options.on_note(told_of_append(std::move(note)));
+    };
   row_errors errors{0, folders.nodes / rejected_rows_name, options.stop};
   const auto done = import_additions(joined, folders, on_progress, errors);
   if (done)
     return ok();
   auto out = errors.with(done.error());
-  if (advises_options(out.message))
-    out.message += "; options of import csv are those of the first import: "
-                   "change the table, or import all tables again";
+  out.message = told_of_append(std::move(out.message));
   return out;
 }
 
