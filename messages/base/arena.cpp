@@ -57,6 +57,21 @@ result<std::unique_ptr<arena>> arena::make(std::size_t bytes) {
 }
 
 std::byte* arena::take(std::size_t capacity) {
+  auto* block = place(capacity);
+  // All of it at once: arrays of later batches fill more of it than the first
+  // one, and memory would grow for as long as there are larger ones. Where
+  // there is no memory, this fails, while a write would end the process.
+  // Systems before Linux 5.14 do not know it.
+  if (capacity >= page_bytes
+      && ::madvise(block, capacity, MADV_POPULATE_WRITE) != 0
+      && (errno == ENOMEM || errno == EFAULT)) {
+    give_back(block, capacity);
+    throw std::bad_alloc{};
+  }
+  return block;
+}
+
+std::byte* arena::place(std::size_t capacity) {
   const std::lock_guard lock{mutex_};
   // The first gap that is large enough: blocks stay at the front, so that few
   // pages are in use.

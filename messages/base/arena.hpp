@@ -13,7 +13,8 @@ namespace graphmill {
 
 /// Memory that another process can map, too: blocks of one anonymous file,
 /// which is named by a descriptor. The file is sparse: a page takes memory from
-/// its first use until its block is given back, or for ever after `keep_pages`.
+/// when its block is taken, or from its first use by a smaller block, until the
+/// block is given back, or for ever after `keep_pages`.
 /// Blocks that lie side by side become one when they are free. Any thread may
 /// call it.
 class arena final : public block_source {
@@ -47,6 +48,7 @@ public:
 
 private:
   arena(int file, std::byte* base, std::size_t bytes);
+  std::byte* place(std::size_t capacity);
 
   const int file_;
   std::byte* const base_;

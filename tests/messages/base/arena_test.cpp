@@ -3,7 +3,10 @@
 #include "tests/support/result.hpp"
 
 #include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include <cerrno>
 #include <cstdint>
 #include <cstring>
 #include <map>
@@ -31,6 +34,32 @@ CATCH_TEST_CASE("another mapping of an arena sees what is in its blocks",
   memory->give_back(block, 5120);
   CATCH_CHECK(other[place] == std::byte{9});
   ::munmap(other, memory->bytes());
+}
+
+CATCH_TEST_CASE("a block of an arena has its memory when it is taken",
+                "[messages][arena]") {
+  constexpr std::size_t size = 1 << 20;
+  const auto memory = value_of(arena::make(size));
+  auto* block = memory->take(size);
+  // Systems before Linux 5.14 do not do that.
+  if (::madvise(block, size, MADV_POPULATE_WRITE) != 0 && errno == EINVAL) {
+    CATCH_WARN("skipped: this system gives memory at its first use alone");
+    return;
+  }
+  memory->give_back(block, size);
+  const auto used = [&memory] {
+    struct stat about {};
+    CATCH_REQUIRE(::fstat(memory->descriptor(), &about) == 0);
+    return about.st_blocks * 512;
+  };
+  CATCH_CHECK(used() == 0);
+  block = memory->take(5120);
+  CATCH_CHECK(used() == 8192);
+  memory->give_back(block, 5120);
+  // Where there is none, that is an error and no signal.
+  CATCH_REQUIRE(::ftruncate(memory->descriptor(), 0) == 0);
+  CATCH_CHECK_THROWS_AS(memory->take(5120), std::bad_alloc);
+  CATCH_CHECK(memory->taken_bytes() == 0);
 }
 
 CATCH_TEST_CASE("blocks of an arena never overlap, and become one again",
