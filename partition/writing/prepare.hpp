@@ -13,7 +13,8 @@ namespace graphmill {
 
 /// Fills a folder, which exists and is empty. It does not make the folder again
 /// if that is gone, as it is after `folder_preparation::abandon`.
-/// @returns whether the folder is wanted. If not, all stays as it is.
+/// @returns whether the folder is wanted. If not, it is removed, and the target
+/// stays as it is.
 using folder_builder =
   std::function<result<bool>(const std::filesystem::path&)>;
 
@@ -24,12 +25,13 @@ using folder_builder =
 /// `target`. A killed process leaves only a temporary folder, which the next
 /// one removes. An error of `build` is passed on unchanged and nothing is left
 /// behind. Missing parents are made. An empty folder counts as not there.
-/// Returns only when the folder is there or has failed: it waits as long as
-/// another process that builds the same one lives.
+/// Returns only when the folder is there, is not wanted or has failed: it waits
+/// as long as another process that builds the same one lives.
 /// @param on_progress Also told when this process waits for another one.
 /// @param stop Set it to end the waiting and the fsyncs with code `cancelled`
 /// (`build` looks at it itself); may be null.
-/// @returns true if this call has built it.
+/// @returns true if this call has built it; false if it was there already, or is
+/// not wanted.
 result<bool> prepare_folder(const std::filesystem::path& target,
                             const folder_builder& build,
                             const progress_callback& on_progress = {},

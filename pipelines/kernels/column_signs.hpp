@@ -46,6 +46,10 @@ struct lanes_of<simd::octet> {
     return (type{1, 1, 1, 1, 1 << 8, 1 << 8, 1 << 8, 1 << 8})
            << (v % 2 * 16 + v / 2);
   }
+  /// The same for the first `count` lanes alone.
+  static GRAPHMILL_INLINE type bits(int v, int count) {
+    return bits(v) & ((type{0, 1, 2, 3, 4, 5, 6, 7}) < count);
+  }
   static GRAPHMILL_INLINE word pack(type x) {
     return __builtin_shufflevector(x, x, 0, 1, 2, 3)
            | __builtin_shufflevector(x, x, 4, 5, 6, 7);
@@ -64,6 +68,11 @@ struct lanes_of<simd::floats> {
     return (type{1, 1, 1, 1, 1 << 8, 1 << 8, 1 << 8, 1 << 8, 1 << 16, 1 << 16,
                  1 << 16, 1 << 16, 1 << 24, 1 << 24, 1 << 24, 1 << 24})
            << v;
+  }
+  static GRAPHMILL_INLINE type bits(int v, int count) {
+    return bits(v)
+           & ((type{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15})
+              < count);
   }
   static GRAPHMILL_INLINE word pack(type x) {
     return half::pack(

@@ -15,7 +15,8 @@ namespace {
 
 // Products, signs and sums of some columns are made in registers, edge by edge.
 // Loops over registers are unrolled by pragmas, for else the compiler keeps the
-// sums in memory. For the same reason these loops call nothing.
+// sums in memory. For the same reason they call no function that is not
+// inlined.
 
 using simd::load;
 using simd::octet;
@@ -28,9 +29,9 @@ using simd::width_of;
 template <class V>
 constexpr int most_vectors = width_of<V> == simd::width ? 8 : 4;
 
-/// Rows of a matrix whose last register is read whole. It then holds what lies
-/// behind the row, and no result is made of that. Nothing lies behind the last
-/// rows, so a copy stands for them.
+/// Rows of a matrix whose last register is read whole. It then has what lies
+/// behind the row, which no column of a result uses. Nothing lies behind the
+/// last rows, so they are copied.
 struct padded_rows {
   const_matrix of;
   std::int64_t copied; ///< The first row of the copy.
@@ -252,7 +253,8 @@ struct relu_gradient {
       static_cast<int>(at % column_signs::word_columns / width_of<V>);
 #pragma GCC unroll 2
     for (int v = 0; v < Vectors; ++v) {
-      bits[v] = column_signs::lanes_of<V>::bits(number + v);
+      const auto left = static_cast<int>(task.x.columns - at) - v * width_of<V>;
+      bits[v] = column_signs::lanes_of<V>::bits(number + v, left);
       bias[v] = load<V>(of_bias + v * width_of<V>);
 #pragma GCC unroll 8
       for (int k = 0; k < Features; ++k)
@@ -476,12 +478,15 @@ void edge_relu_backward(const edge_relu& task, const_matrix gradient,
   const auto until = task.indptr[end];
   const float* upstream[most_edges];
   const auto stride = width + simd::width;
+  const auto at_once = task.values == nullptr
+                         ? most_edges
+                         : std::min(most_edges, product_edges(stride));
   std::vector<float> weighed(
-    static_cast<std::size_t>(task.values == nullptr ? 0 : most_edges * stride));
+    static_cast<std::size_t>(task.values == nullptr ? 0 : at_once * stride));
   auto i = begin;
   for (auto e = task.indptr[begin]; e < until;) {
     const auto from = e;
-    const auto stop = std::min(until, from + most_edges);
+    const auto stop = std::min(until, from + at_once);
     while (e < stop) {
       while (task.indptr[i + 1] <= e)
         ++i;

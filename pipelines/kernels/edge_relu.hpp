@@ -16,8 +16,8 @@ namespace graphmill {
 ///   out[i] = self * x[i] + sum over e, that leads to j, in row i of
 ///                          values[e] * relu(x[j] + features[e] E + b)
 ///
-/// The rows of edges are made for as many as stay in a core's cache. What is
-/// kept of them is a bit per column, so that backward need not make them again.
+/// Products of edges stay in registers. What is kept of them is a bit for each
+/// column, so that backward need not make them again.
 /// Borrows all arrays. Sums are made in the order of the edges, so that the
 /// result is the same for any number of threads, which may compute different
 /// rows at once.

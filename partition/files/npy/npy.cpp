@@ -102,7 +102,7 @@ struct npy_writer::impl {
   std::size_t header_bytes = 0;
   std::uint64_t data_bytes = 0;
   std::vector<std::byte> pending; ///< The end of what has been appended.
-  result<void> sound;             ///< Or how the first append failed that did.
+  result<void> sound;             ///< The first failure, if there was one.
 
   result<void> flush() {
     GRAPHMILL_TRYV(write_all(file.get(), pending, path));
@@ -110,6 +110,7 @@ struct npy_writer::impl {
     return ok();
   }
   result<void> append(std::span<const std::byte> bytes);
+  result<void> finish();
 };
 
 npy_writer::npy_writer() : impl_(std::make_unique<impl>()) {}
@@ -169,22 +170,24 @@ result<void> npy_writer::impl::append(std::span<const std::byte> bytes) {
 }
 
 result<void> npy_writer::finish() {
-  auto& self = *impl_;
-  GRAPHMILL_TRYV(self.sound);
-  GRAPHMILL_TRYV(self.flush());
-  std::uint64_t row = size_of(self.type);
-  for (std::size_t i = 1; i < self.shape.size(); ++i)
-    row *= static_cast<std::uint64_t>(self.shape[i]);
-  if (row != 0 && self.data_bytes % row != 0)
+  if (impl_->sound)
+    impl_->sound = impl_->finish();
+  return impl_->sound;
+}
+
+result<void> npy_writer::impl::finish() {
+  GRAPHMILL_TRYV(flush());
+  std::uint64_t row = size_of(type);
+  for (std::size_t i = 1; i < shape.size(); ++i)
+    row *= static_cast<std::uint64_t>(shape[i]);
+  if (row != 0 && data_bytes % row != 0)
     return fail(ec::internal, "{}: {} bytes are no multiple of a row of {}",
-                self.path.string(), self.data_bytes, row);
-  self.shape[0] =
-    row == 0 ? 0 : static_cast<std::int64_t>(self.data_bytes / row);
-  const auto header =
-    format_npy_header(self.type, self.shape, self.header_bytes);
+                path.string(), data_bytes, row);
+  shape[0] = row == 0 ? 0 : static_cast<std::int64_t>(data_bytes / row);
+  const auto header = format_npy_header(type, shape, header_bytes);
   GRAPHMILL_TRYV(
-    write_at(self.file.get(), std::as_bytes(std::span{header}), 0, self.path));
-  self.file.reset();
+    write_at(file.get(), std::as_bytes(std::span{header}), 0, path));
+  file.reset();
   return ok();
 }
 

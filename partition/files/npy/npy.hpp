@@ -121,7 +121,7 @@ private:
 
 /// Writes a `.npy` file front to back in bounded memory. The number of rows is
 /// patched into the header at the end. Uses write(2), so a full disk is an
-/// error and not a signal.
+/// error and not a signal. All calls behind the first failure return it.
 class npy_writer {
 public:
   /// @param row_shape The shape without its first extent; empty for 1-d arrays.

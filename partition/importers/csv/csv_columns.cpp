@@ -437,7 +437,7 @@ result<csv_layout> csv_chooser::edge_columns(const csv_table& table,
   }
   GRAPHMILL_TRYV(fill_in(layout, roles, rows));
   tell_note(options_.on_note, "{}", layout_text(table, layout));
-  if (header && table.type == usual_edge_type
+  if (options_.after.empty() && header && table.type == usual_edge_type
       && !edge_role_of(layout.names[*layout.source])
       && !edge_role_of(layout.names[*layout.destination]))
     tell_note(options_.on_note,
@@ -529,10 +529,11 @@ result<void> csv_chooser::expect_all_used() const {
       continue;
     const auto flag = text_of(choice);
     if (!empty_.empty() && is_for(role, true))
-      return fail(ec::invalid_data,
-                  "{}: no table has such a column, and {} is empty: give it a "
-                  "header at least, or leave it out",
-                  flag, empty_.front());
+      return fail(
+        ec::invalid_data, "{}: no table has such a column, and {} is empty: {}",
+        flag, empty_.front(),
+        options_.after.empty() ? "give it a header at least, or leave it out"
+                               : "leave it out");
     for (const auto edges : {true, false})
       if (!is_for(role, edges) && has_seen(column, edges))
         return fail(

@@ -17,10 +17,11 @@ namespace graphmill {
 
 namespace {
 
-constexpr std::size_t line = 64;    ///< Bytes of a cache line.
-constexpr std::size_t ahead = 8192; ///< Bytes asked for before their use.
-/// Rows asked for before their use. Narrow rows often lie on a page each, which
-/// has to be found, too: with 32 rows, gathering takes half as long again.
+constexpr std::size_t line = 64; ///< Bytes of a cache line.
+/// Bytes of a block of rows. Up to two blocks are asked for before their use.
+constexpr std::size_t ahead = 8192;
+/// Rows of a block. Narrow rows often lie on a page each, which has to be found,
+/// too: with 32 rows, gathering takes half as long again.
 constexpr std::size_t most_ahead = 128;
 
 /// Bytes of output from which on it is written past the caches: so much would

@@ -919,17 +919,30 @@ result<void> import_additions(const csv_import_options& given,
                          on_progress, errors);
 }
 
-/// A message of a reader of tables for the user of an append. Readers do not
-/// know what they read for: they advise options of an import. Of these an
-/// append has --split alone.
+/// Whether a message advises an option that an append lacks. Of the options
+/// that readers of tables know, it has --split; `--long` is one of zstd. Quoted
+/// text is the user's.
+bool advises_import(std::string_view message) {
+  bool quoted = false;
+  for (std::size_t at = 0; at < message.size(); ++at) {
+    quoted ^= message[at] == '"';
+    const auto rest = message.substr(at);
+    const auto word =
+      at == 0 || message[at - 1] == ' ' || message[at - 1] == '(';
+    if (word && !quoted && rest.size() > 2 && rest.starts_with("--")
+        && rest[2] >= 'a' && rest[2] <= 'z' && !rest.starts_with("--split ")
+        && !rest.starts_with("--long"))
+      return true;
+  }
+  return false;
+}
+
+/// A message of a reader of tables, which does not know what it reads them for,
+/// for the user of an append.
 std::string told_of_append(std::string message) {
-  const std::string_view text{message};
-  for (std::size_t at = 0; (at = text.find("--", at)) != text.npos; at += 2)
-    if ((at == 0 || text[at - 1] == ' ' || text[at - 1] == '(')
-        && !text.substr(at).starts_with("--split "))
-      return message
-             + "; options of import csv are those of the first import: "
-               "change the table, or import all tables again";
+  if (advises_import(message))
+    message += "; append takes the options of the first import: change the "
+               "table, or import all tables again";
   return message;
 }
 
