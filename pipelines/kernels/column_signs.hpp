@@ -3,6 +3,7 @@
 #include "pipelines/kernels/simd.hpp"
 
 #include <cstdint>
+#include <type_traits>
 
 // Which columns of a row are above 0, a bit each; for sources of kernels alone.
 // 16 bytes hold 128 columns: column c has bit c / 16 + c % 16 / 4 * 8 of
@@ -32,13 +33,8 @@ GRAPHMILL_INLINE word load(const std::uint8_t* from) {
   return out;
 }
 
-/// Bits of registers, a lane for each column.
-/// @tparam V floats or octet
-template <class V>
-struct lanes_of;
-
-template <>
-struct lanes_of<simd::octet> {
+/// Bits of an octet, a lane for each column.
+struct octet_lanes {
   using type = std::int32_t __attribute__((vector_size(32)));
 
   /// The bits of register number `v` of a word.
@@ -59,10 +55,10 @@ struct lanes_of<simd::octet> {
   }
 };
 
-template <>
-struct lanes_of<simd::floats> {
+/// The same of sixteen floats.
+struct wide_lanes {
   using type = std::int32_t __attribute__((vector_size(64)));
-  using half = lanes_of<simd::octet>;
+  using half = octet_lanes;
 
   static GRAPHMILL_INLINE type bits(int v) {
     return (type{1, 1, 1, 1, 1 << 8, 1 << 8, 1 << 8, 1 << 8, 1 << 16, 1 << 16,
@@ -85,6 +81,11 @@ struct lanes_of<simd::floats> {
                                    11, 12, 13, 14, 15);
   }
 };
+
+/// @tparam V floats or octet
+template <class V>
+using lanes_of =
+  std::conditional_t<simd::width_of<V> == simd::width, wide_lanes, octet_lanes>;
 
 template <class V>
 using lanes = typename lanes_of<V>::type;
