@@ -33,6 +33,13 @@ GRAPHMILL_INLINE word load(const std::uint8_t* from) {
   return out;
 }
 
+/// As a number, of which compilers make all lanes by a broadcast.
+GRAPHMILL_INLINE __int128 whole(word x) {
+  __int128 out;
+  __builtin_memcpy(&out, &x, sizeof out);
+  return out;
+}
+
 /// Bits of an octet, a lane for each column.
 struct octet_lanes {
   using type = std::int32_t __attribute__((vector_size(32)));
@@ -51,7 +58,8 @@ struct octet_lanes {
            | __builtin_shufflevector(x, x, 4, 5, 6, 7);
   }
   static GRAPHMILL_INLINE type unpack(word x) {
-    return __builtin_shufflevector(x, x, 0, 1, 2, 3, 4, 5, 6, 7);
+    using words = __int128 __attribute__((vector_size(32)));
+    return reinterpret_cast<type>(words{whole(x), whole(x)});
   }
 };
 
@@ -76,9 +84,9 @@ struct wide_lanes {
       | __builtin_shufflevector(x, x, 8, 9, 10, 11, 12, 13, 14, 15));
   }
   static GRAPHMILL_INLINE type unpack(word x) {
-    const auto two = half::unpack(x);
-    return __builtin_shufflevector(two, two, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10,
-                                   11, 12, 13, 14, 15);
+    using words = __int128 __attribute__((vector_size(64)));
+    const auto one = whole(x);
+    return reinterpret_cast<type>(words{one, one, one, one});
   }
 };
 
