@@ -47,44 +47,6 @@ CATCH_TEST_CASE("a pool keeps no more blocks of similar sizes than were live",
   }
 }
 
-CATCH_TEST_CASE("a pool keeps no blocks that are hardly used",
-                "[messages][buffer]") {
-  auto pool = buffer_pool::make(1 << 30);
-  // None stands in for another one, and each is live on its own.
-  const std::array<std::size_t, 4> rare{100000, 40000, 15000, 6000};
-  for (std::size_t i = 0; i < 20 * rare.size(); ++i) {
-    for (int usual = 0; usual < 100; ++usual)
-      pool->acquire(300000);
-    pool->acquire(rare[i % rare.size()]);
-    if (i == rare.size())
-      pool->reset_peak(); // It is no matter.
-  }
-  CATCH_CHECK(4 * pool->kept_bytes() <= 5 * pool->peak_bytes());
-}
-
-CATCH_TEST_CASE("a pool keeps all blocks that are used again and again",
-                "[messages][buffer]") {
-  auto pool = buffer_pool::make(1 << 30);
-  const std::array<std::size_t, 5> sizes{300000, 100000, 40000, 15000, 6000};
-  for (int i = 0; i < 100; ++i)
-    for (const auto size : sizes)
-      pool->acquire(size);
-  CATCH_CHECK(pool->kept_bytes() >= 461000);
-}
-
-CATCH_TEST_CASE("a large block serves sizes that differ by a few percent",
-                "[messages][buffer]") {
-  for (const std::size_t size : {1100000, 16777216, 17000000}) {
-    auto pool = buffer_pool::make(1 << 30);
-    auto first = pool->acquire(size);
-    CATCH_CHECK(first.capacity() >= size + size / 64);
-    CATCH_CHECK(first.capacity() <= size + size / 16);
-    const auto* data = first.data();
-    first.reset();
-    CATCH_CHECK(pool->acquire(size + size / 64).data() == data);
-  }
-}
-
 CATCH_TEST_CASE("a buffer outlives its pool's handle", "[messages][buffer]") {
   buffer kept;
   {
