@@ -58,10 +58,10 @@ result<std::unique_ptr<arena>> arena::make(std::size_t bytes) {
 
 std::byte* arena::take(std::size_t capacity) {
   auto* block = place(capacity);
-  // All of it at once: arrays of later batches fill more of it than the first
-  // one, and memory would grow for as long as there are larger ones. Where
-  // there is no memory, this fails, while a write would end the process.
-  // Systems before Linux 5.14 do not know it.
+  // The whole block gets its memory now. Otherwise larger arrays of later
+  // batches would fill more of it, and memory would grow. Without memory this
+  // call fails, where a later write would end the process by SIGBUS. Linux
+  // before 5.14 lacks the call.
   if (capacity >= page_bytes
       && ::madvise(block, capacity, MADV_POPULATE_WRITE) != 0
       && (errno == ENOMEM || errno == EFAULT)) {

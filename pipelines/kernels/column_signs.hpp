@@ -33,7 +33,7 @@ GRAPHMILL_INLINE word load(const std::uint8_t* from) {
   return out;
 }
 
-/// As a number, of which compilers make all lanes by a broadcast.
+/// The word as one number: compilers broadcast that to all lanes.
 GRAPHMILL_INLINE __int128 whole(word x) {
   __int128 out;
   __builtin_memcpy(&out, &x, sizeof out);

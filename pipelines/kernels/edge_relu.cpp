@@ -29,9 +29,9 @@ using simd::width_of;
 template <class V>
 constexpr int most_vectors = width_of<V> == simd::width ? 8 : 4;
 
-/// Rows of a matrix whose last register is read whole. It then has what lies
-/// behind the row, which no column of a result uses. Nothing lies behind the
-/// last rows, so they are copied.
+/// Rows that are read in whole registers. The last register of a row also reads
+/// what lies behind the row, and no column of a result uses that. Nothing lies
+/// behind the last rows, so these are read from a copy.
 struct padded_rows {
   const_matrix of;
   std::int64_t copied; ///< The first row of the copy.
@@ -82,8 +82,8 @@ GRAPHMILL_INLINE std::int64_t sign_bytes(const edge_relu& task) {
   return column_signs::bytes_of(task.x.columns);
 }
 
-/// Calls f.columns<Vectors>(at) for all columns, for so many registers at a
-/// time, of which the last one may be partial.
+/// Calls f.columns<Vectors>(at) for all columns: for `Most` registers at a
+/// time, then for the rest. The last register may be partial.
 template <class V, int Most, class F>
 GRAPHMILL_INLINE void by_registers(const F& f, std::int64_t width) {
   constexpr std::int64_t at_once = Most * width_of<V>;
@@ -343,7 +343,7 @@ struct edge_signs {
         static_cast<int>(at % column_signs::word_columns / simd::octet_width)) {
   }
 
-  /// The lanes of `x` whose columns are above 0, of the v-th octet.
+  /// `x`, the v-th octet, with zeros in columns that were not above 0.
   GRAPHMILL_INLINE octet cut(int v, octet x) const {
     return (all & column_signs::lanes_of<octet>::bits(number + v)) != 0
              ? x

@@ -27,8 +27,6 @@ struct harness {
   std::vector<std::string> (*seeds)();
   /// Changed inputs that the tests run: as many as a second allows.
   int test_runs = 0;
-  /// Allocated at a time, beyond the input's own size.
-  std::size_t most_bytes = std::size_t{64} << 20;
 };
 
 /// All harnesses.
@@ -36,12 +34,14 @@ std::span<const harness> harnesses();
 
 /// Runs a harness on an input, and ends the process if that takes more than
 /// `most_seconds` of processor time, or, in a build with the address sanitizer,
-/// more than its `most_bytes`.
+/// if more than `most_bytes` are allocated at a time beyond the input's own
+/// size.
 void run_within_limits(const harness& which, std::string_view input);
 
 /// A reader has a second for the inputs of a fuzzer, which are small.
 /// Sanitizers make code some three times slower.
 inline constexpr double most_seconds = 1;
+inline constexpr std::size_t most_bytes = std::size_t{64} << 20;
 /// Longer inputs are cut. Enough for every header, and for files of some pages.
 inline constexpr std::size_t longest_input = std::size_t{1} << 16;
 

@@ -240,14 +240,10 @@ std::vector<std::string> synsets() {
 
 } // namespace
 
-/// A table may be a Zstandard file, which may ask for a window of 128 MiB.
-constexpr std::size_t most_of_table = std::size_t{192} << 20;
-
 const harness csv_rows_harness{"csv_rows", "rows of tables", read_rows, rows,
-                               4000,       most_of_table};
-const harness csv_import_harness{"csv_import",  "tables that are imported",
-                                 import_tables, tables,
-                                 200,           most_of_table};
+                               4000};
+const harness csv_import_harness{"csv_import", "tables that are imported",
+                                 import_tables, tables, 200};
 const harness npy_import_harness{"npy_import", "arrays that are imported",
                                  import_arrays, array_folders, 200};
 const harness wordnet_harness{"wordnet", "files of WordNet", read_synsets,
