@@ -146,7 +146,7 @@ result<void> run_feed(feed_socket& socket, std::shared_ptr<spdlog::logger> log,
                       feed_maker on_cluster) {
   GRAPHMILL_TRY(const auto memory, arena::make(arena_bytes()));
   lent_blocks blocks{*memory};
-  take_blocks_from(blocks);
+  take_blocks_from(&blocks);
   const auto parent = ::getppid();
   feed_door door{socket, *memory, std::move(on_cluster), log};
   heap_trimmer heap;

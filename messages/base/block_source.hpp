@@ -18,9 +18,9 @@ public:
   virtual void give_back(std::byte* block, std::size_t capacity) noexcept = 0;
 };
 
-/// Makes all buffers and pools of this process use `source`. To be called once,
-/// before the first buffer is made: a block returns to where it came from.
-/// @param source Outlives every buffer.
-void take_blocks_from(block_source& source);
+/// Makes all buffers and pools of this process use `source`. To be called while
+/// there are none: a block returns to where it came from.
+/// @param source Outlives every buffer. Null: the heap, as from the start.
+void take_blocks_from(block_source* source);
 
 } // namespace graphmill

@@ -15,19 +15,27 @@ namespace {
 
 constexpr std::size_t alignment = 64;
 constexpr std::size_t huge_page = std::size_t{2} << 20;
+constexpr std::size_t large = std::size_t{1} << 20;
+constexpr std::uint64_t acquires_by_drop = 64;
+
+block_source* chosen_source = nullptr; ///< Null: the heap.
 
 /// The size of the block for so many bytes. Beyond a page it is rounded up to
 /// quarters of a power of two, so that blocks of similar sizes can stand in for
 /// each other, and no block is more than a quarter larger than was asked for.
+/// Large ones of a source get a 32nd more and are rounded up to 32nds. Batches
+/// with as many seeds differ by a few percent, so that the first blocks serve
+/// nearly all of them.
 std::size_t size_class(std::size_t bytes) {
   if (bytes <= 4096)
     return std::max<std::size_t>((bytes + alignment - 1) & -alignment,
                                  alignment);
-  const auto quarter = std::bit_floor(bytes - 1) / 4;
-  return (bytes + quarter - 1) / quarter * quarter;
+  const auto is_large = chosen_source != nullptr && bytes > large;
+  if (is_large)
+    bytes += bytes / 32;
+  const auto part = std::bit_floor(bytes - 1) / (is_large ? 32 : 4);
+  return (bytes + part - 1) / part * part;
 }
-
-block_source* chosen_source = nullptr; ///< Null: the heap.
 
 std::byte* allocate(std::size_t capacity) {
   if (chosen_source != nullptr)
@@ -50,8 +58,8 @@ void give_back(std::byte* block, std::size_t capacity) noexcept {
 
 } // namespace
 
-void take_blocks_from(block_source& wanted) {
-  chosen_source = &wanted;
+void take_blocks_from(block_source* wanted) {
+  chosen_source = wanted;
 }
 
 std::shared_ptr<buffer_pool> buffer_pool::make(std::size_t limit_bytes) {
@@ -59,8 +67,15 @@ std::shared_ptr<buffer_pool> buffer_pool::make(std::size_t limit_bytes) {
 }
 
 buffer_pool::~buffer_pool() {
-  for (auto& [size, data] : kept_)
-    give_back(data, size);
+  for (auto& [size, block] : kept_)
+    give_back(block.data, size);
+}
+
+buffer_pool::kept_blocks::iterator buffer_pool::kept_longest() {
+  return std::min_element(kept_.begin(), kept_.end(),
+                          [](const auto& one, const auto& other) {
+                            return one.second.number < other.second.number;
+                          });
 }
 
 buffer buffer_pool::acquire(std::size_t bytes) {
@@ -71,16 +86,16 @@ buffer buffer_pool::acquire(std::size_t bytes) {
   {
     std::lock_guard lock{mutex_};
     const auto evict = [&](auto it) {
-      evicted.emplace_back(*it);
+      evicted.emplace_back(it->first, it->second.data);
       kept_bytes_ -= it->first;
       kept_.erase(it);
     };
     // A kept block may be up to half as large again as what is wanted:
     // estimates of memory allow for that. Larger ones are left for those who
     // need them.
-    if (auto it = kept_.lower_bound(wanted);
+    if (auto it = kept_.lower_bound(bytes);
         it != kept_.end() && it->first <= wanted + wanted / 2) {
-      found = it->second;
+      found = it->second.data;
       capacity = it->first;
       kept_bytes_ -= capacity;
       kept_.erase(it);
@@ -89,6 +104,15 @@ buffer buffer_pool::acquire(std::size_t bytes) {
     }
     live_bytes_ += capacity;
     peak_bytes_ = std::max(peak_bytes_, live_bytes_);
+    most_live_ = std::max(most_live_, live_bytes_);
+    const auto most = most_live_ + most_live_ / 4;
+    if (chosen_source != nullptr && found == nullptr && live_bytes_ + kept_bytes_ > most
+        && acquires_ >= next_drop_) {
+      next_drop_ = acquires_ + acquires_by_drop;
+      while (!kept_.empty() && live_bytes_ + kept_bytes_ > most)
+        evict(kept_longest());
+    }
+    ++acquires_;
     while (!kept_.empty() && live_bytes_ + kept_bytes_ > limit_)
       evict(std::prev(kept_.end()));
   }
@@ -131,7 +155,7 @@ void buffer_pool::release(std::byte* data, std::size_t capacity) {
     std::lock_guard lock{mutex_};
     live_bytes_ -= capacity;
     if (live_bytes_ + kept_bytes_ + capacity <= limit_) {
-      kept_.emplace(capacity, data);
+      kept_.emplace(capacity, kept_block{data, keepings_++});
       kept_bytes_ += capacity;
       return;
     }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <map>
 #include <memory>
@@ -24,6 +25,14 @@ class buffer;
 /// are about as many blocks of similar sizes as have been live at once.
 /// Otherwise each size that comes up would add its own to them, for as long as
 /// a run lasts: batches come in all sizes.
+///
+/// Where blocks come from a `block_source`, other kept blocks go too: if none is
+/// large enough and all blocks together have more than five quarters of what has
+/// been live at most, then those that were kept for longest. Otherwise sizes that
+/// hardly ever come up would add theirs. That happens once in so many acquires at
+/// most, so that a user who needs all these blocks in turn gets them. A heap
+/// keeps them all: what it gets back in this way it hardly uses again, and a run
+/// that trains then has a quarter more memory.
 class buffer_pool : public std::enable_shared_from_this<buffer_pool> {
 public:
   /// @param limit_bytes Limit of live and kept blocks together: a new block
@@ -52,14 +61,25 @@ public:
 
 private:
   friend class buffer;
+  struct kept_block {
+    std::byte* data;
+    std::uint64_t number; ///< In the order in which they were kept.
+  };
+  using kept_blocks = std::multimap<std::size_t, kept_block>;
+
   explicit buffer_pool(std::size_t limit_bytes) : limit_(limit_bytes) {}
+  kept_blocks::iterator kept_longest();
   void release(std::byte* data, std::size_t capacity);
 
   const std::size_t limit_;
   mutable std::mutex mutex_;
-  std::multimap<std::size_t, std::byte*> kept_;
+  kept_blocks kept_; ///< By capacity.
+  std::uint64_t keepings_ = 0;
+  std::uint64_t acquires_ = 0;
+  std::uint64_t next_drop_ = 0; ///< The first acquire that may drop blocks.
   std::size_t kept_bytes_ = 0;
   std::size_t live_bytes_ = 0;
+  std::size_t most_live_ = 0; ///< Whatever `reset_peak` does.
   std::size_t peak_bytes_ = 0;
 };
 

@@ -1,10 +1,37 @@
+#include "messages/base/block_source.hpp"
 #include "messages/base/buffer.hpp"
 #include "tests/support/catch.hpp"
 
 #include <array>
 #include <cstdint>
+#include <cstdlib>
+#include <new>
 
 using namespace graphmill;
+
+namespace {
+
+/// All buffers take their blocks from here while it lives.
+class scoped_source final : public block_source {
+public:
+  scoped_source() { take_blocks_from(this); }
+  ~scoped_source() override { take_blocks_from(nullptr); }
+
+  std::byte* take(std::size_t capacity) override {
+    taken += capacity;
+    if (auto* block = std::aligned_alloc(64, capacity))
+      return static_cast<std::byte*>(block);
+    throw std::bad_alloc{};
+  }
+  void give_back(std::byte* block, std::size_t capacity) noexcept override {
+    taken -= capacity;
+    std::free(block);
+  }
+
+  std::size_t taken = 0;
+};
+
+} // namespace
 
 CATCH_TEST_CASE("a pool reuses what was given back", "[messages][buffer]") {
   auto pool = buffer_pool::make(1 << 20);
@@ -45,6 +72,59 @@ CATCH_TEST_CASE("a pool keeps no more blocks of similar sizes than were live",
     const auto largest = pool->acquire(least + least / 2).capacity();
     CATCH_CHECK(pool->kept_bytes() <= 4 * largest);
   }
+}
+
+CATCH_TEST_CASE("a pool of a source keeps no blocks that are hardly used",
+                "[messages][buffer]") {
+  scoped_source source;
+  auto pool = buffer_pool::make(1 << 30);
+  // None stands in for another one, and each is live on its own.
+  const std::array<std::size_t, 4> rare{100000, 40000, 15000, 6000};
+  for (std::size_t i = 0; i < 20 * rare.size(); ++i) {
+    for (int usual = 0; usual < 100; ++usual)
+      pool->acquire(300000);
+    pool->acquire(rare[i % rare.size()]);
+    if (i == rare.size())
+      pool->reset_peak(); // It is no matter.
+  }
+  CATCH_CHECK(4 * pool->kept_bytes() <= 5 * pool->peak_bytes());
+  CATCH_CHECK(source.taken == pool->kept_bytes());
+}
+
+CATCH_TEST_CASE("a pool keeps all blocks that are used again and again",
+                "[messages][buffer]") {
+  scoped_source source;
+  auto pool = buffer_pool::make(1 << 30);
+  const std::array<std::size_t, 5> sizes{300000, 100000, 40000, 15000, 6000};
+  for (int i = 0; i < 100; ++i)
+    for (const auto size : sizes)
+      pool->acquire(size);
+  CATCH_CHECK(pool->kept_bytes() >= 461000);
+}
+
+CATCH_TEST_CASE("a large block of a source serves sizes that differ by a few "
+                "percent",
+                "[messages][buffer]") {
+  scoped_source source;
+  for (const std::size_t size : {1100000, 16777216, 17000000}) {
+    auto pool = buffer_pool::make(1 << 30);
+    auto first = pool->acquire(size);
+    CATCH_CHECK(first.capacity() >= size + size / 64);
+    CATCH_CHECK(first.capacity() <= size + size / 16);
+    const auto* data = first.data();
+    first.reset();
+    CATCH_CHECK(pool->acquire(size + size / 64).data() == data);
+  }
+}
+
+CATCH_TEST_CASE("a pool of the heap keeps what was live in turn",
+                "[messages][buffer]") {
+  auto pool = buffer_pool::make(1 << 30);
+  for (const std::size_t size : {300000, 100000, 40000, 15000, 6000})
+    pool->acquire(size);
+  for (int usual = 0; usual < 1000; ++usual)
+    pool->acquire(300000);
+  CATCH_CHECK(pool->kept_bytes() >= 461000);
 }
 
 CATCH_TEST_CASE("a buffer outlives its pool's handle", "[messages][buffer]") {
