@@ -124,11 +124,7 @@ public:
   GRAPHMILL_INLINE void run(std::int64_t i, float* out) {
     i_ = i;
     out_ = out;
-    const auto width = task_.x.columns;
-    const auto until = std::min(task_.indptr[i + 1] + distance_, last_);
-    for (auto e = task_.indptr[i] + distance_; e < until; ++e)
-      prefetch_row<3>(task_.x.row(task_.columns[e]), width);
-    by_registers<V, most_vectors<V>>(*this, width);
+    by_registers<V, most_vectors<V>>(*this, task_.x.columns);
   }
 
   template <int Vectors>
@@ -159,6 +155,12 @@ public:
 private:
   template <int Edges, int Vectors>
   GRAPHMILL_INLINE void add(std::int64_t e, std::int64_t at, V* sums) const {
+    // Rows are asked for between products, for a core can wait for few of them.
+    if (at == 0)
+#pragma GCC unroll 2
+      for (int k = 0; k < Edges; ++k)
+        if (const auto ahead = e + k + distance_; ahead < last_)
+          prefetch_row<3>(task_.x.row(task_.columns[ahead]), task_.x.columns);
     const auto features = task_.features.columns;
     const auto* bias = task_.weight.row(features) + at;
     V rows[Edges][Vectors];
