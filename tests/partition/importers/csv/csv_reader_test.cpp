@@ -226,6 +226,11 @@ CATCH_TEST_CASE("Zstandard is unpacked, all of its frames",
   }
   CATCH_CHECK(has(error_of(read(folder, one + "no frame")).message,
                   "as a Zstandard file it is damaged"));
+  // A window of 128 MiB, as of `zstd --ultra -22` from a pipe.
+  const std::string wide{"\x28\xb5\x2f\xfd\x00\x88\x21\x00\x00"
+                         "a,b\n",
+                         13};
+  CATCH_CHECK((value_of(read(folder, wide)) == table{{"a", "b"}}));
   // A window of 256 MiB, as of `zstd --long=28`.
   const std::string long_window{"\x28\xb5\x2f\xfd\x00\x90\x01\x00\x00", 9};
   CATCH_CHECK(has(error_of(read(folder, long_window)).message,
