@@ -14,8 +14,8 @@ namespace graphmill {
 
 /// What is wrong with an edge list whose rows have one field.
 inline constexpr const char* one_csv_field =
-  "one field; a source and a destination expected (give the separator if it is "
-  "an unusual one)";
+  "one field; a source and a destination expected; name an unusual separator "
+  "with --separator";
 
 /// The columns of one label set.
 struct csv_set_columns {

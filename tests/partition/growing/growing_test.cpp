@@ -703,7 +703,8 @@ CATCH_TEST_CASE("what new tables lack is told without options of the import",
   }
   for (const auto& message :
        {nodes("id,label,f\nc,z,1\n"), nodes("id,label,f\nc,x,\"1,5\"\n"),
-        nodes("id,label,f\nc,x,16777217\n")})
+        nodes("id,label,f\nc,x,16777217\n"), nodes("id,label,f\nc,x,1e39\n"),
+        edges("source,target,weight\na,b,1\nc\n")})
     CATCH_CHECK_THAT(message, contains("or import all tables again"));
 }
 

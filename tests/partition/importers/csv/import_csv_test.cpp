@@ -170,8 +170,8 @@ CATCH_TEST_CASE("wrong tables are named by file and line",
     {good_nodes, "z,b\n",
      "edges.csv:1: source \"z\" is not in the table of node"},
     {good_nodes, "a,b\n\na\n",
-     "edges.csv:3: one field; a source and a destination expected (give the "
-     "separator if it is an unusual one)"},
+     "edges.csv:3: one field; a source and a destination expected; name an "
+     "unusual separator with --separator"},
     {"id\n", "", "there is not one node in nodes.csv, edges.csv"},
     {"", "a,b\n",
      "nodes.csv:1: the table is empty; a header with a column \"id\" "
