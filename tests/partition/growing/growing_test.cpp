@@ -723,6 +723,12 @@ CATCH_TEST_CASE("new tables are told apart from advice on options",
     append_tables(other.folder, other.tables("id,f\nb -- c,1\nb -- c,1\n")));
   CATCH_CHECK_THAT(twice.message, contains("\"b -- c\""));
   CATCH_CHECK(twice.message.find("import all tables") == twice.message.npos);
+
+  // The option of another program: an append can take the unpacked table.
+  const auto packed =
+    other.refusal(other.tables({"\x28\xb5\x2f\xfd\x00\x90\x01\x00\x00", 9}));
+  CATCH_CHECK_THAT(packed, contains("unpack it first: zstd -d --long=31"));
+  CATCH_CHECK(packed.find("import all tables") == packed.npos);
 }
 
 CATCH_TEST_CASE("nothing new changes nothing", "[partition][growing]") {

@@ -235,7 +235,8 @@ CATCH_TEST_CASE("Zstandard is unpacked, all of its frames",
   const std::string long_window{"\x28\xb5\x2f\xfd\x00\x90\x01\x00\x00", 9};
   CATCH_CHECK(has(error_of(read(folder, long_window)).message,
                   "it was packed with a large window (zstd --long); pack it "
-                  "again without"));
+                  "again without, or unpack it first: zstd -d --long=31 "
+                  "FILE"));
 }
 
 CATCH_TEST_CASE("reading goes on behind a row that is wrong",
