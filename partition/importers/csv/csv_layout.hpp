@@ -17,6 +17,9 @@ inline constexpr const char* one_csv_field =
   "one field; a source and a destination expected; name an unusual separator "
   "with --separator";
 
+inline constexpr const char* changed_csv_table =
+  "the table changed while it was read: start again when nothing writes to it";
+
 /// The columns of one label set.
 struct csv_set_columns {
   std::string name;                 ///< Of the set.

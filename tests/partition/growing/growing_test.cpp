@@ -729,6 +729,24 @@ CATCH_TEST_CASE("new tables are told apart from advice on options",
     other.refusal(other.tables({"\x28\xb5\x2f\xfd\x00\x90\x01\x00\x00", 9}));
   CATCH_CHECK_THAT(packed, contains("unpack it first: zstd -d --long=31"));
   CATCH_CHECK(packed.find("import all tables") == packed.npos);
+  const auto cut = other.refusal(other.tables("\x28\xb5\x2f\xfd\x04"));
+  CATCH_CHECK_THAT(cut, contains("`zstd -t` tells"));
+  CATCH_CHECK(cut.find("import all tables") == cut.npos);
+}
+
+CATCH_TEST_CASE("an append advises no setting of a columns file",
+                "[partition][growing]") {
+  one_table set;
+  auto first = set.tables("id,ok,day\na,yes,2024-05-31\nb,no,2024-06-01\n");
+  first.features = {
+    {.table = "node",
+     .requests = {{"", "ok", "boolean", {}}, {"", "day", "date", {}}}}};
+  set.import(first);
+  for (const std::string row :
+       {"c,maybe,2024-05-31", "c,,2024-05-31", "c,yes,31.05.2024", "c,yes,"}) {
+    const auto refused = set.refusal(set.tables("id,ok,day\n" + row + "\n"));
+    CATCH_CHECK_THAT(refused, contains("change the table, or import all"));
+  }
 }
 
 CATCH_TEST_CASE("nothing new changes nothing", "[partition][growing]") {

@@ -156,7 +156,8 @@ CATCH_TEST_CASE("quotes follow RFC 4180", "[partition][import][csv]") {
               == table{{"a", "5\" disk"}});
   const auto open_quote = error_of(read(folder, "a,b\nc,\"d\n\n"));
   CATCH_CHECK(open_quote.message
-              == (folder / "t").string() + ":2: a quoted field does not end");
+              == (folder / "t").string()
+                   + ":2: a quoted field does not end: add its closing quote");
   const auto behind = error_of(read(folder, "\"a\"b,c\n")).message;
   CATCH_CHECK(behind.find(":1: text behind a closing quote")
               != std::string::npos);
