@@ -67,7 +67,7 @@ std::streamsize zstd_source::read(char* to, std::streamsize most) {
       throw std::runtime_error{
         "reading it would take more than 128 MiB of memory, for it was packed "
         "with a large window (zstd --long); pack it again without, "
-        "or pipe it: zstd -dc --long=31 FILE | ... -"};
+        "or unpack it first: zstd -d --long=31 FILE"};
     if (ZSTD_isError(left))
       refuse(fmt::format("damaged: {}", ZSTD_getErrorName(left)));
     self.within_frame = left > 0;

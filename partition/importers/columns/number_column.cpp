@@ -92,7 +92,8 @@ number_column::check(const place& at,
   if (!std::isfinite(number->narrow))
     return fail(ec::invalid_data,
                 "{} is beyond what float32 holds: correct it, or limit the "
-                "column by `lowest` and `highest` in a columns file",
+                "column by `lowest` and `highest` in a columns file "
+                "(--columns FILE)",
                 text);
   if (scaled_later_ || at.scale.scales())
     return ok();

@@ -404,6 +404,9 @@ void csv_chooser::ignore_others(column_roles& roles,
 
 result<csv_layout> csv_chooser::edge_columns(const csv_table& table,
                                              const node_test& is_node) {
+  // Before the table is open here: a packed one has a window for each reader.
+  GRAPHMILL_TRY(const auto sample,
+                first_rows(table.file, table, options_.separator));
   GRAPHMILL_TRY(auto rows, csv_reader::open(table.file, options_.separator,
                                             table.comments));
   GRAPHMILL_TRY(const auto there, rows.next());
@@ -418,8 +421,6 @@ result<csv_layout> csv_chooser::edge_columns(const csv_table& table,
   const auto first = trimmed_fields(rows);
   if (first.size() < 2)
     return rows.wrong(one_csv_field);
-  GRAPHMILL_TRY(const auto sample,
-                first_rows(table.file, table, options_.separator));
   GRAPHMILL_TRY(const auto header, edge_header(table, rows, sample, is_node));
   if (!header)
     GRAPHMILL_TRYV(expect_no_header(table, sample, is_node));

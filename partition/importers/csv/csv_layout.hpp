@@ -14,8 +14,11 @@ namespace graphmill {
 
 /// What is wrong with an edge list whose rows have one field.
 inline constexpr const char* one_csv_field =
-  "one field; a source and a destination expected (give the separator if it is "
-  "an unusual one)";
+  "one field; a source and a destination expected; name an unusual separator "
+  "with --separator";
+
+inline constexpr const char* changed_csv_table =
+  "the table changed while it was read: start again when nothing writes to it";
 
 /// The columns of one label set.
 struct csv_set_columns {

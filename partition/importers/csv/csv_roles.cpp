@@ -120,7 +120,7 @@ result<void> add_to_set(csv_layout& layout, std::size_t column, csv_role role,
   if (place)
     return rows.wrong(
       fmt::format("columns {} and {} are both {}s of the label "
-                  "set \"{}\"",
+                  "set \"{}\"; leave one of them out with --ignore",
                   column_text(layout, *place), column_text(layout, column),
                   role == csv_role::label_set ? "label" : "split", name));
   place = column;
@@ -159,8 +159,8 @@ result<void> fill_in(csv_layout& layout, const column_roles& roles,
                                                        : &layout.time;
     if (*place
         && lower_name(layout.names[i]) == lower_name(layout.names[**place]))
-      return rows.wrong(
-        fmt::format("two columns \"{}\"", lower_name(layout.names[i])));
+      return rows.wrong(fmt::format("two columns \"{}\": rename one of them",
+                                    lower_name(layout.names[i])));
     if (*place)
       return rows.wrong(
         fmt::format("columns {} and {} both look like {}; choose one with {}, "

@@ -36,7 +36,7 @@ result<void> csv_rows::begin_file() {
   if (there && trimmed_fields(reader_) == layout_->names)
     return ok();
   if (next_file_ == 0)
-    return reader_.wrong("the table changed while it was read");
+    return reader_.wrong(changed_csv_table);
   if (!there)
     return reader_.wrong("the file is empty: leave it out");
   return reader_.wrong(fmt::format(

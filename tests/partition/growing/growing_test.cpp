@@ -703,7 +703,8 @@ CATCH_TEST_CASE("what new tables lack is told without options of the import",
   }
   for (const auto& message :
        {nodes("id,label,f\nc,z,1\n"), nodes("id,label,f\nc,x,\"1,5\"\n"),
-        nodes("id,label,f\nc,x,16777217\n")})
+        nodes("id,label,f\nc,x,16777217\n"), nodes("id,label,f\nc,x,1e39\n"),
+        edges("source,target,weight\na,b,1\nc\n")})
     CATCH_CHECK_THAT(message, contains("or import all tables again"));
 }
 
@@ -722,6 +723,30 @@ CATCH_TEST_CASE("new tables are told apart from advice on options",
     append_tables(other.folder, other.tables("id,f\nb -- c,1\nb -- c,1\n")));
   CATCH_CHECK_THAT(twice.message, contains("\"b -- c\""));
   CATCH_CHECK(twice.message.find("import all tables") == twice.message.npos);
+
+  // The option of another program: an append can take the unpacked table.
+  const auto packed =
+    other.refusal(other.tables({"\x28\xb5\x2f\xfd\x00\x90\x01\x00\x00", 9}));
+  CATCH_CHECK_THAT(packed, contains("unpack it first: zstd -d --long=31"));
+  CATCH_CHECK(packed.find("import all tables") == packed.npos);
+  const auto cut = other.refusal(other.tables("\x28\xb5\x2f\xfd\x04"));
+  CATCH_CHECK_THAT(cut, contains("`zstd -t` tells"));
+  CATCH_CHECK(cut.find("import all tables") == cut.npos);
+}
+
+CATCH_TEST_CASE("an append advises no setting of a columns file",
+                "[partition][growing]") {
+  one_table set;
+  auto first = set.tables("id,ok,day\na,yes,2024-05-31\nb,no,2024-06-01\n");
+  first.features = {
+    {.table = "node",
+     .requests = {{"", "ok", "boolean", {}}, {"", "day", "date", {}}}}};
+  set.import(first);
+  for (const std::string row :
+       {"c,maybe,2024-05-31", "c,,2024-05-31", "c,yes,31.05.2024", "c,yes,"}) {
+    const auto refused = set.refusal(set.tables("id,ok,day\n" + row + "\n"));
+    CATCH_CHECK_THAT(refused, contains("change the table, or import all"));
+  }
 }
 
 CATCH_TEST_CASE("nothing new changes nothing", "[partition][growing]") {

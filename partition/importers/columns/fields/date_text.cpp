@@ -213,7 +213,7 @@ result<calendar_moment> moment_of_epoch(std::string_view text, double units) {
   if (seconds < least || seconds > most)
     return fail(ec::invalid_data,
                 "{} is not between the years 1900 and 2200; is it in another "
-                "unit (`format: epoch`, epoch-ms, epoch-us or epoch-ns)?",
+                "unit: `format: epoch`, epoch-ms, epoch-us or epoch-ns?",
                 text);
   namespace chrono = std::chrono;
   const auto whole = std::floor(seconds / 86400);

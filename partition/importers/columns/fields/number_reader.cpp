@@ -123,7 +123,8 @@ result<void> number_fill::finish() {
   if (fit_.count() == 0)
     return fail(ec::invalid_data,
                 "there is no number that a missing one could be filled by; "
-                "leave the column out, or say `fill: zero`");
+                "leave the column out with --ignore, or say --fill zero, or "
+                "`fill: zero` in a columns file");
   value_ = how_ == how::mean     ? fit_.mean()
            : how_ == how::median ? fit_.median()
                                  : fit_.mode();

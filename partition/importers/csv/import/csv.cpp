@@ -262,7 +262,7 @@ result<void> copy_edges(const csv_graph& graph, csv_edge_file& file,
                             ? file.relations.find(edge.relation)
                             : std::optional<node_id>{0};
     if (!relation)
-      return rows.reader().wrong("the table changed while it was read");
+      return rows.reader().wrong(changed_csv_table);
     auto sound = true;
     for (auto& task : tasks) {
       GRAPHMILL_TRY(
@@ -881,7 +881,8 @@ result<void> write_new_edges(csv_graph& graph, dataset_info info,
     times.insert(times.end(), type.node_times.begin(), type.node_times.end());
     if (std::ssize(times) != plan.info.node_types[t].count)
       return fail(ec::invalid_data,
-                  "nodes of type {} have times, and the new ones have none",
+                  "nodes of type {} have times, and the new ones have none: "
+                  "add rows for them to a table of nodes",
                   type.name);
     GRAPHMILL_TRYV(plan.writer.set_times(static_cast<node_type_id>(t), times));
   }
@@ -920,8 +921,9 @@ result<void> import_additions(const csv_import_options& given,
 }
 
 /// Whether a message advises an option that an append lacks. Of the options
-/// that readers of tables know, it has --split; `--long` is one of zstd. Quoted
-/// text is the user's.
+/// that readers of tables know, it has --split; `--long` is one of zstd. A
+/// backtick begins a setting of a columns file, but in brackets a command, such
+/// as `zstd -t`. Quoted text is the user's.
 bool advises_import(std::string_view message) {
   bool quoted = false;
   for (std::size_t at = 0; at < message.size(); ++at) {
@@ -932,6 +934,8 @@ bool advises_import(std::string_view message) {
     if (word && !quoted && rest.size() > 2 && rest.starts_with("--")
         && rest[2] >= 'a' && rest[2] <= 'z' && !rest.starts_with("--split ")
         && !rest.starts_with("--long"))
+      return true;
+    if (!quoted && rest[0] == '`' && (at == 0 || message[at - 1] == ' '))
       return true;
   }
   return false;

@@ -517,7 +517,7 @@ result<void> adopt_csv_record(csv_import_options& options) {
   if (version && *version > record_version)
     return fail(ec::version_mismatch,
                 "{} was written by a newer Graphmill (version {} of its "
-                "format)",
+                "format): use that one",
                 path.string(), *version);
   if (!version || !is_table_list(record.value("nodes", nlohmann::json{}))
       || !is_table_list(record.value("edges", nlohmann::json{})))

@@ -373,7 +373,7 @@ result<bool> csv_reader::impl::quoted_field() {
   for (;;) {
     const auto c = get();
     if (c == end_of_file || text.size() > longest_row)
-      return quote_fault("a quoted field does not end");
+      return quote_fault("a quoted field does not end: add its closing quote");
     if (c != '"') {
       if (c == '\n' && first_line == 0)
         end_first_line();

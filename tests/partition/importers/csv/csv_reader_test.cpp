@@ -156,7 +156,8 @@ CATCH_TEST_CASE("quotes follow RFC 4180", "[partition][import][csv]") {
               == table{{"a", "5\" disk"}});
   const auto open_quote = error_of(read(folder, "a,b\nc,\"d\n\n"));
   CATCH_CHECK(open_quote.message
-              == (folder / "t").string() + ":2: a quoted field does not end");
+              == (folder / "t").string()
+                   + ":2: a quoted field does not end: add its closing quote");
   const auto behind = error_of(read(folder, "\"a\"b,c\n")).message;
   CATCH_CHECK(behind.find(":1: text behind a closing quote")
               != std::string::npos);
@@ -226,11 +227,17 @@ CATCH_TEST_CASE("Zstandard is unpacked, all of its frames",
   }
   CATCH_CHECK(has(error_of(read(folder, one + "no frame")).message,
                   "as a Zstandard file it is damaged"));
+  // A window of 128 MiB, as of `zstd --ultra -22` from a pipe.
+  const std::string wide{"\x28\xb5\x2f\xfd\x00\x88\x21\x00\x00"
+                         "a,b\n",
+                         13};
+  CATCH_CHECK((value_of(read(folder, wide)) == table{{"a", "b"}}));
   // A window of 256 MiB, as of `zstd --long=28`.
   const std::string long_window{"\x28\xb5\x2f\xfd\x00\x90\x01\x00\x00", 9};
   CATCH_CHECK(has(error_of(read(folder, long_window)).message,
                   "it was packed with a large window (zstd --long); pack it "
-                  "again without"));
+                  "again without, or unpack it first: zstd -d --long=31 "
+                  "FILE"));
 }
 
 CATCH_TEST_CASE("reading goes on behind a row that is wrong",

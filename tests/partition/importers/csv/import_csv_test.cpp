@@ -170,8 +170,8 @@ CATCH_TEST_CASE("wrong tables are named by file and line",
     {good_nodes, "z,b\n",
      "edges.csv:1: source \"z\" is not in the table of node"},
     {good_nodes, "a,b\n\na\n",
-     "edges.csv:3: one field; a source and a destination expected (give the "
-     "separator if it is an unusual one)"},
+     "edges.csv:3: one field; a source and a destination expected; name an "
+     "unusual separator with --separator"},
     {"id\n", "", "there is not one node in nodes.csv, edges.csv"},
     {"", "a,b\n",
      "nodes.csv:1: the table is empty; a header with a column \"id\" "
@@ -179,7 +179,8 @@ CATCH_TEST_CASE("wrong tables are named by file and line",
     {"name,label\na,x\n", "a,b\n",
      "nodes.csv:1: no column \"id\" in the header of a node table; say which "
      "it is with --id: \"name\", \"label\""},
-    {"id,label,label\na,x,y\n", "a,b\n", "nodes.csv:1: two columns \"label\""},
+    {"id,label,label\na,x,y\n", "a,b\n",
+     "nodes.csv:1: two columns \"label\": rename one of them"},
     {"id,label,split\na,x\n", "a,b\n",
      "nodes.csv:2: 2 fields; 3 expected, as in the header"},
     {"id\na\nb\na\n", "a,b\n", "nodes.csv:4: id \"a\" is there already"},
