@@ -16,7 +16,8 @@ namespace {
 constexpr std::size_t alignment = 64;
 constexpr std::size_t huge_page = std::size_t{2} << 20;
 constexpr std::size_t large = std::size_t{1} << 20;
-constexpr std::uint64_t acquires_by_drop = 64;
+constexpr std::size_t most_idle = std::size_t{2} << 20;
+constexpr std::uint64_t acquires_by_drop = 256;
 
 block_source* chosen_source = nullptr; ///< Null: the heap.
 
@@ -71,13 +72,6 @@ buffer_pool::~buffer_pool() {
     give_back(block.data, size);
 }
 
-buffer_pool::kept_blocks::iterator buffer_pool::kept_longest() {
-  return std::min_element(kept_.begin(), kept_.end(),
-                          [](const auto& one, const auto& other) {
-                            return one.second.number < other.second.number;
-                          });
-}
-
 buffer buffer_pool::acquire(std::size_t bytes) {
   const auto wanted = size_class(bytes);
   std::vector<std::pair<std::size_t, std::byte*>> evicted;
@@ -105,12 +99,18 @@ buffer buffer_pool::acquire(std::size_t bytes) {
     live_bytes_ += capacity;
     peak_bytes_ = std::max(peak_bytes_, live_bytes_);
     most_live_ = std::max(most_live_, live_bytes_);
-    const auto most = most_live_ + most_live_ / 4;
-    if (chosen_source != nullptr && found == nullptr && live_bytes_ + kept_bytes_ > most
-        && acquires_ >= next_drop_) {
+    const auto most = most_live_ + std::min(most_live_ / 4, most_idle);
+    if (chosen_source != nullptr && found == nullptr
+        && live_bytes_ + kept_bytes_ > most && acquires_ >= next_drop_) {
       next_drop_ = acquires_ + acquires_by_drop;
-      while (!kept_.empty() && live_bytes_ + kept_bytes_ > most)
-        evict(kept_longest());
+      // A large one would soon be needed again, and its pages take time.
+      const auto small = 2 * (live_bytes_ + kept_bytes_ - most);
+      while (live_bytes_ + kept_bytes_ > most
+             && kept_.begin() != kept_.upper_bound(small))
+        evict(std::min_element(kept_.begin(), kept_.upper_bound(small),
+                               [](const auto& one, const auto& other) {
+                                 return one.second.number < other.second.number;
+                               }));
     }
     ++acquires_;
     while (!kept_.empty() && live_bytes_ + kept_bytes_ > limit_)

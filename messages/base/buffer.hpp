@@ -26,13 +26,14 @@ class buffer;
 /// Otherwise each size that comes up would add its own to them, for as long as
 /// a run lasts: batches come in all sizes.
 ///
-/// Where blocks come from a `block_source`, other kept blocks go too: if none is
-/// large enough and all blocks together have more than five quarters of what has
-/// been live at most, then those that were kept for longest. Otherwise sizes that
-/// hardly ever come up would add theirs. That happens once in so many acquires at
-/// most, so that a user who needs all these blocks in turn gets them. A heap
-/// keeps them all: what it gets back in this way it hardly uses again, and a run
-/// that trains then has a quarter more memory.
+/// Where blocks come from a `block_source`, more of them go if none is large
+/// enough and all together have a quarter or 2 MiB more than what has been live
+/// at most: those that were kept for longest, and none of more than twice the
+/// excess. Otherwise sizes that hardly ever come up would add theirs. That
+/// happens once in so many acquires at most, so that a user who needs all these
+/// blocks in turn gets them. A heap keeps them all: what it gets back in this
+/// way it hardly uses again, and a run that trains then has a quarter more
+/// memory.
 class buffer_pool : public std::enable_shared_from_this<buffer_pool> {
 public:
   /// @param limit_bytes Limit of live and kept blocks together: a new block
@@ -68,7 +69,6 @@ private:
   using kept_blocks = std::multimap<std::size_t, kept_block>;
 
   explicit buffer_pool(std::size_t limit_bytes) : limit_(limit_bytes) {}
-  kept_blocks::iterator kept_longest();
   void release(std::byte* data, std::size_t capacity);
 
   const std::size_t limit_;

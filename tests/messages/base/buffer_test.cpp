@@ -91,6 +91,26 @@ CATCH_TEST_CASE("a pool of a source keeps no blocks that are hardly used",
   CATCH_CHECK(source.taken == pool->kept_bytes());
 }
 
+CATCH_TEST_CASE(
+  "a pool of a source keeps its large blocks, and little else that "
+  "is idle",
+  "[messages][buffer]") {
+  scoped_source source;
+  auto pool = buffer_pool::make(1 << 30);
+  const std::array<std::size_t, 4> rare{5000000, 2000000, 900000, 400000};
+  const std::byte* large = pool->acquire(20000000).data();
+  for (std::size_t i = 0; i < 20 * rare.size(); ++i) {
+    {
+      const auto one = pool->acquire(rare[i % rare.size()]);
+      const auto other = pool->acquire(rare[i % rare.size()]);
+    }
+    for (int usual = 0; usual < 300; ++usual)
+      CATCH_CHECK(pool->acquire(20000000).data() == large);
+  }
+  // The last two may be the largest. All of them have 16.6 MB.
+  CATCH_CHECK(pool->kept_bytes() <= pool->peak_bytes() + (2 << 20) + 10600000);
+}
+
 CATCH_TEST_CASE("a pool keeps all blocks that are used again and again",
                 "[messages][buffer]") {
   scoped_source source;
