@@ -494,7 +494,7 @@ struct Train {
     $range(min = 0, max = 1e6);
 
   exclude @17 :Exclusion = pair
-    $help("What a link that is learnt must not see: pair, all edges between its two nodes, in both directions, are left out before neighbours are drawn, for all links of the step; none, it may see itself, as in a graph autoencoder on full batches, of which nothing would be left. Edges that are held out carry no messages in any case");
+    $help("What a link that is learnt must not see: pair, all edges between its two nodes, in both directions, are left out before neighbours are drawn, for all links of the step; none, it may see itself, as in a graph autoencoder on full batches, of which nothing would be left. Edges that are held out carry no messages in any case. Tasks of classes, labels and numbers have none of this: a row that is learnt sees its own edge, unless times are strict");
 
   shuffle @18 :Bool = true
     $help("Shuffle the training seeds of each epoch; false takes them in their order, which is that of time where the split was made by time");

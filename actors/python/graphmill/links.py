@@ -94,7 +94,9 @@ class LinkLoader(Loader):
         type, in both directions if that joins nodes of one type, and of the
         reverse type. "none": they are not. Held-out edges carry no messages
         anyway; of edges back, those of a reverse type, and of ``undirected``
-        imports.
+        imports. For links alone: where edges have labels, a row that is trained
+        sees its own edge, and rows of other splits do not see theirs. With times,
+        no row does (``strict``).
     pairs
         Edges of your own in place of those of a split, to score them: [2, pairs]
         ids in the dataset, or such arrays by edge type. They need not be edges of
@@ -148,6 +150,12 @@ class LinkLoader(Loader):
         overrides = self._request["overrides"]
         named = [one[5:] for one in overrides if one.startswith("task=")]
         task = self.info.tasks.get(named[-1]) if named else None
+        excludes = [one for one in overrides if one.startswith("train.exclude=")]
+        if excludes and task is not None and task.kind != "link":
+            raise DefinitionError(
+                f"exclude is for links, and the rows of task {named[-1]!r} are edges "
+                "with labels: a row that is trained sees its own edge, unless times "
+                "are strict", "invalid_argument")
         if self._ranks_none and task is not None and task.kind == "link":
             # It is not used, and all nodes of a small graph might be refused.
             overrides.insert(0, "evaluate.negatives=1")

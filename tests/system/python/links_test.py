@@ -574,6 +574,7 @@ class Links(runs.Workplace):
         failing("`count` of negatives is", negatives=60000)
         failing("have no negatives", negatives={"kind": "given"})
         failing("exclude", exclude="row")
+        failing("exclude is for links", self.kinds, task="rating", exclude="pair")
         failing("smaller than the number of nodes", split="val", negatives=NODES)
         failing("give a LinkLoader pairs", seeds=[1])
         failing("ids of type \"node\" go from 0 to 239", pairs=[[1], [240]])
