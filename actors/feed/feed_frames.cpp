@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include <cstring>
+#include <string_view>
 #include <utility>
 
 namespace graphmill {

@@ -11,7 +11,6 @@ struct remote_counters {
   counter merged;          ///< Not sent: the same was under way.
   counter failures;        ///< Answered by an error.
   counter split;           ///< Asked again in pieces: too large an answer.
-  counter sampled_nodes;   ///< Whose in-edges were asked for.
   counter sampled_sources; ///< Received.
   counter rows;            ///< Feature rows received.
   counter ids_out;         ///< Ids asked about.

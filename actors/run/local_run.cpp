@@ -19,7 +19,6 @@
 #include <algorithm>
 #include <atomic>
 #include <future>
-#include <thread>
 #include <utility>
 
 namespace graphmill {

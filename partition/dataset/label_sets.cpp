@@ -99,12 +99,6 @@ result<dataset_info> choose_labels(const dataset_info& info,
                             : "there are " + there);
 }
 
-result<label_kind> kind_of_labels(const dataset_info& info,
-                                  std::string_view name) {
-  GRAPHMILL_TRY(const auto chosen, choose_labels(info, name));
-  return chosen.node_types[static_cast<std::size_t>(chosen.target)].labels;
-}
-
 result<label_meaning> meaning_of_labels(const dataset_info& info,
                                         std::string_view name) {
   GRAPHMILL_TRY(const auto chosen, choose_labels(info, name));

@@ -47,10 +47,6 @@ std::vector<opened_labels> labels_in(const dataset& data, node_type_id type);
 result<dataset_info> choose_labels(const dataset_info& info,
                                    std::string_view name);
 
-/// The kind of the labels that `choose_labels` chooses.
-result<label_kind> kind_of_labels(const dataset_info& info,
-                                  std::string_view name);
-
 /// The meaning of a dataset's labels, for comparison with those of another one.
 struct label_meaning {
   label_kind kind = label_kind::classes;

@@ -385,16 +385,6 @@ partitioned_graph::with_unknown_labels(const label_meaning& labels) const {
   return out;
 }
 
-std::span<const node_id> partitioned_graph::seeds(split which,
-                                                  std::string_view set) const {
-  if (set.empty())
-    return seeds(which);
-  const auto found = find_label_set(info_->node_types[info_->target], set);
-  if (!found)
-    return {};
-  return set_seeds_[*found][static_cast<std::size_t>(which)];
-}
-
 part_id partitioned_graph::owner(node_type_id type, node_id global) const {
   const auto& cuts = offsets_[type];
   const auto after = std::upper_bound(cuts.begin() + 1, cuts.end() - 1, global);

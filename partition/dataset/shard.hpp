@@ -226,9 +226,6 @@ public:
   std::span<const node_id> seeds(split which) const {
     return seeds_[static_cast<std::size_t>(which)];
   }
-  /// Seeds of a label set; none if there is no such set. An empty name means
-  /// the target's own labels.
-  std::span<const node_id> seeds(split which, std::string_view set) const;
 
   /// The rows of the task, with global ids of nodes and original ids of edges.
   /// Null: nodes are learnt.

@@ -59,7 +59,6 @@ result<direct_file> direct_file::open(const std::filesystem::path& path) {
   if (auto opened = open_file(path, O_RDONLY | O_DIRECT)) {
     out.file_ = std::move(opened).value();
     if (const auto alignment = alignment_of(out.fd()); alignment != 0) {
-      out.direct_ = true;
       out.alignment_ = alignment;
       return out;
     }

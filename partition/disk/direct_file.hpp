@@ -20,7 +20,6 @@ public:
 
   int fd() const { return file_.get(); }
   const std::filesystem::path& path() const { return path_; }
-  bool direct() const { return direct_; }
 
   /// What offsets, sizes and memory of reads must be multiples of: a power of
   /// two; 1 if the file is read through the page cache.
@@ -32,7 +31,6 @@ public:
 private:
   std::filesystem::path path_;
   unique_fd file_;
-  bool direct_ = false;
   std::size_t alignment_ = 1;
 };
 

@@ -7,12 +7,15 @@
 
 #include <algorithm>
 #include <chrono>
+#include <condition_variable>
 #include <ctime>
 #include <deque>
 #include <list>
+#include <mutex>
 #include <new>
 #include <optional>
 #include <system_error>
+#include <thread>
 #include <utility>
 
 namespace graphmill {

@@ -4,13 +4,10 @@
 #include "partition/disk/block_reads.hpp"
 
 #include <atomic>
-#include <condition_variable>
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <span>
-#include <thread>
 #include <vector>
 
 namespace graphmill {

@@ -21,6 +21,7 @@
 #include <limits>
 #include <optional>
 #include <set>
+#include <span>
 #include <string_view>
 #include <system_error>
 #include <utility>

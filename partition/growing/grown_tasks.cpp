@@ -8,8 +8,8 @@
 #include <algorithm>
 #include <iterator>
 #include <optional>
+#include <span>
 #include <string_view>
-#include <tuple>
 #include <unordered_map>
 #include <utility>
 

@@ -1,7 +1,6 @@
 #include "partition/importers/edge_split.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <map>
 #include <numeric>

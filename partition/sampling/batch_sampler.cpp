@@ -844,8 +844,6 @@ batch_sampler::batch_sampler(const partitioned_graph& graph,
   : impl_(new impl{graph, scheme, key, std::move(pool)}) {}
 
 batch_sampler::~batch_sampler() = default;
-batch_sampler::batch_sampler(batch_sampler&&) noexcept = default;
-batch_sampler& batch_sampler::operator=(batch_sampler&&) noexcept = default;
 
 result<void> batch_sampler::start(const batch_seeds& seeds) {
   if (impl_->at != impl::stage::made)

@@ -277,8 +277,6 @@ public:
   batch_sampler(const partitioned_graph& graph, const sampling_scheme& scheme,
                 std::uint64_t key, std::shared_ptr<buffer_pool> pool);
   ~batch_sampler();
-  batch_sampler(batch_sampler&&) noexcept;
-  batch_sampler& operator=(batch_sampler&&) noexcept;
 
   /// Begins the first hop; once.
   /// @param seeds Of all node types; may be empty. They are copied.

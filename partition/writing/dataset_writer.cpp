@@ -90,7 +90,6 @@ struct dataset_writer::impl {
 
 dataset_writer::dataset_writer() : impl_(std::make_unique<impl>()) {}
 dataset_writer::dataset_writer(dataset_writer&&) noexcept = default;
-dataset_writer& dataset_writer::operator=(dataset_writer&&) noexcept = default;
 dataset_writer::~dataset_writer() = default;
 
 result<dataset_writer> dataset_writer::create(const fs::path& folder,

@@ -59,7 +59,6 @@ public:
   static result<dataset_writer> create(const std::filesystem::path& folder,
                                        dataset_info info, options opts);
   dataset_writer(dataset_writer&&) noexcept;
-  dataset_writer& operator=(dataset_writer&&) noexcept;
   ~dataset_writer();
 
   /// Appends feature rows of a type, in node order: [any, width] float32 values

@@ -2,7 +2,6 @@
 
 #include "pipelines/kernels/simd.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <numbers>
 

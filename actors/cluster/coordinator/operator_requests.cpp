@@ -18,6 +18,7 @@
 #include <spdlog/logger.h>
 
 #include <algorithm>
+#include <memory>
 #include <utility>
 #include <vector>
 

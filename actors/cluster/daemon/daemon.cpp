@@ -44,7 +44,6 @@
 #include <array>
 #include <functional>
 #include <numeric>
-#include <thread>
 #include <utility>
 
 namespace graphmill {

@@ -11,8 +11,6 @@ import threading
 import weakref
 from typing import Any, Callable, Iterator, Mapping, Sequence, Union
 
-import numpy as np
-
 from . import _device
 from ._arguments import (not_among, path, plain, refuse_unknown, seconds,
                          share, text, texts, whole, yes_or_no)

@@ -144,8 +144,6 @@ private:
     if (next) {
       ++counters().split;
       window_.push_first({{std::move(*next)}});
-    } else {
-      counters().sampled_nodes += piece.count;
     }
     counters().sampled_sources += arrays.sources.count;
     counters().sources_in +=

@@ -107,22 +107,6 @@ private:
 
 } // namespace
 
-result<void> validate(const ddp_group_config& config) {
-  const auto& how = config.options;
-  if (how.ranks < 1 || how.rank < 0 || how.rank >= how.ranks)
-    return fail(ec::invalid_argument, "rank {} is not in a group of {}",
-                how.rank, how.ranks);
-  if (how.ranks > 1 && !config.link)
-    return fail(ec::invalid_argument, "rank {} of {} has no link to the others",
-                how.rank, how.ranks);
-  if (how.slow_after >= how.step_timeout)
-    return fail(ec::invalid_argument,
-                "a step of gradients is slow after {} ms but given up after {} "
-                "ms: the first must be shorter",
-                how.slow_after.count(), how.step_timeout.count());
-  return ok();
-}
-
 gradient_group_actor spawn_ddp_group(caf::actor_system& system,
                                      ddp_group_config config) {
   return spawn_state<ddp_group>(system, std::move(config));

@@ -25,16 +25,13 @@ struct ddp_group_config {
   std::shared_ptr<actor_gauge> gauge; ///< Null: nobody looks at it.
 };
 
-/// Fails if a group cannot work with this config; the error says what to
-/// change.
-result<void> validate(const ddp_group_config& config);
-
 /// Spawns a GRADIENT GROUP for one rank, whose trainer alone talks to it. It
 /// joins the groups of the other ranks, wherever they are, and gives the same
 /// sums as the group of one process would, bit by bit. A failure is answered
 /// with the ranks that are missing, and so are all contributions after it: only
 /// a group of the next generation could go on. A polite end (`stop_actor`)
-/// answers what is open with `ec::cancelled`. @pre `validate(config)`
+/// answers what is open with `ec::cancelled`. @pre The rank is one of the
+/// ranks, and has a link if there are others.
 gradient_group_actor spawn_ddp_group(caf::actor_system& system,
                                      ddp_group_config config);
 

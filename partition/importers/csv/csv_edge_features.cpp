@@ -2,8 +2,6 @@
 
 #include "messages/words/number_text.hpp"
 
-#include <algorithm>
-
 namespace graphmill {
 
 void csv_edge_features::take_fields(const csv_rows& rows) {

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <optional>
 #include <vector>
 
 namespace graphmill {

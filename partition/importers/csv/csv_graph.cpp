@@ -12,7 +12,6 @@
 #include "partition/importers/npy/npy_source.hpp"
 
 #include <algorithm>
-#include <array>
 #include <filesystem>
 #include <map>
 #include <optional>

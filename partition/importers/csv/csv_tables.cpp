@@ -5,7 +5,6 @@
 #include <glob.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdint>
 #include <map>
 #include <string>

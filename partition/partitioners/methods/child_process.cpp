@@ -39,12 +39,6 @@ shared_memory::shared_memory(shared_memory&& other) noexcept
   : data_(std::exchange(other.data_, nullptr)),
     size_(std::exchange(other.size_, 0)) {}
 
-shared_memory& shared_memory::operator=(shared_memory&& other) noexcept {
-  std::swap(data_, other.data_);
-  std::swap(size_, other.size_);
-  return *this;
-}
-
 shared_memory::~shared_memory() {
   if (data_ != nullptr)
     munmap(data_, size_);

@@ -17,7 +17,6 @@ class shared_memory {
 public:
   static result<shared_memory> make(std::size_t bytes);
   shared_memory(shared_memory&& other) noexcept;
-  shared_memory& operator=(shared_memory&& other) noexcept;
   ~shared_memory();
 
   template <class T>

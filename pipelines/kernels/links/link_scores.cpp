@@ -5,7 +5,6 @@
 #include "pipelines/kernels/simd.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 namespace graphmill {
 

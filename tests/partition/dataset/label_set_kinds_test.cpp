@@ -111,12 +111,6 @@ void check_kinds(const partitioned_graph& whole) {
   CATCH_CHECK(height.info().node_types[0].class_names.empty());
   CATCH_CHECK(shown_rows(height) == rows_of_values(heights));
   check_splits(height, height_splits);
-  CATCH_CHECK(value_of(kind_of_labels(whole.info(), ""))
-              == label_kind::classes);
-  CATCH_CHECK(value_of(kind_of_labels(whole.info(), "tags"))
-              == label_kind::multi_label);
-  CATCH_CHECK(value_of(kind_of_labels(whole.info(), "height"))
-              == label_kind::regression);
 }
 
 } // namespace

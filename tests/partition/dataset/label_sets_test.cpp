@@ -78,12 +78,9 @@ void check_topic(const partitioned_graph& whole) {
   CATCH_CHECK(graph.info().node_types[0].class_names.back() == "z");
   CATCH_CHECK(graph.info().digest == whole.info().digest);
   CATCH_CHECK(labels_by_original_id(graph) == topic_labels);
-  for (auto which : all_splits) {
+  for (auto which : all_splits)
     CATCH_CHECK(original_seeds(graph, which)
                 == topic_splits[static_cast<std::size_t>(which)]);
-    CATCH_CHECK(std::ssize(graph.seeds(which))
-                == std::ssize(whole.seeds(which, "topic")));
-  }
   // To choose it again changes nothing.
   const auto again = value_of(graph.with_labels("topic"));
   CATCH_CHECK(labels_by_original_id(again) == topic_labels);
@@ -117,10 +114,8 @@ CATCH_TEST_CASE("labels of another graph can be shown, none of them known",
       CATCH_CHECK(type.class_count == 2);
       CATCH_CHECK(type.class_names.back() == "names");
       CATCH_CHECK(type.count == whole->info().node_types[0].count);
-      for (auto which : all_splits) {
+      for (auto which : all_splits)
         CATCH_CHECK(graph.seeds(which).empty());
-        CATCH_CHECK(graph.seeds(which, "topic").empty());
-      }
       for (part_id p = 0; p < graph.part_count(); ++p) {
         const auto part = value_of(graph.open_shard(p));
         CATCH_CHECK(part->nodes(0).labels.empty());
@@ -157,7 +152,6 @@ CATCH_TEST_CASE("a label set is chosen by its name",
   const auto plain = value_of(partitioned_graph::open(folder / "plain"));
   check_own(plain);
   check_topic(plain);
-  CATCH_CHECK(plain.seeds(split::train, "year").empty());
   const auto unknown = error_of(plain.with_labels("year"));
   CATCH_CHECK(unknown.code == ec::invalid_argument);
   CATCH_CHECK(has(unknown.message, "no label set \"year\""));

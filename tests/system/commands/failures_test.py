@@ -13,7 +13,7 @@ sys.path.insert(
     0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import runs
 from command_tree import command_tree
-from support import graphmill, program
+from support import program
 
 # A port that is taken, so that nobody else gets it, and at which nobody listens.
 TAKEN = socket.socket()

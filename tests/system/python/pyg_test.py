@@ -10,7 +10,7 @@ sys.path.insert(
     0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import runs
 from runs import partitioned
-from support import ROOT, SKIPPED, np, program
+from support import ROOT, SKIPPED, program
 
 sys.path.insert(0, str(ROOT / "actors/python"))
 os.environ["GRAPHMILL_BIN"] = str(pathlib.Path(program()).parent)

@@ -4,7 +4,6 @@ of such a run must tell the same."""
 
 import json
 import pathlib
-import re
 import subprocess
 import sys
 import time

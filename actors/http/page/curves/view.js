@@ -35,10 +35,6 @@ export class View {
       : [this.from, this.to];
   }
 
-  get isWhole() {
-    return this.to === null && this.span >= this.now - this.begin;
-  }
-
   showLast(span) {
     this.span = Math.max(span, LEAST);
     this.from = this.to = null;

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import operator
 import pathlib
-from typing import Any, Iterable, Mapping, Sequence
+from typing import Any, Sequence
 
 import numpy as np
 
