@@ -3,6 +3,7 @@
 #include "actors/cluster/coordinator/leading/leading_parts.hpp"
 #include "actors/transport/sessions/responder.hpp"
 #include "messages/wire/chaos.hpp"
+#include "messages/wire/cluster.hpp"
 
 #include <functional>
 #include <string>
