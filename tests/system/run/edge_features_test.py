@@ -161,6 +161,20 @@ class EdgeFeatures(runs.Workplace):
                                     "--storage", "disk"),
                         self.digest(definition, data))
 
+    def test_a_batch_asks_each_part_once_more(self):
+        """Not once for each hop: features of all edges are asked for together."""
+        short = merged(LEARN, {"train": {"epochs": 1}})
+        for hops in 1, 3:
+            deep = merged(short, {"sampler": {"fanouts": [6] * hops}})
+            for times, more in (1, IGNORE), (2, {}):
+                with self.subTest(hops=hops, more=more):
+                    run = self.train(merged(deep, more), self.parts)
+                    items = {one["stage"]: one["items"] for one in run["stages"]}
+                    # Each batch needs rows of all four parts.
+                    self.assertEqual(
+                        (items["sampling service"], items["feature service"]),
+                        (4 * hops * items["fetcher"], 4 * times * items["fetcher"]))
+
     def test_draws_of_all_rules(self):
         for sampler in ({"replace": True}, {"method": "labor"}):
             with self.subTest(sampler):
