@@ -322,6 +322,23 @@ class EdgeFeatures(runs.Workplace):
                            "set model.edge_features: ignore")
         self.digest(of_kind("sage_max", IGNORE), self.data)
 
+    def test_checks_of_rows(self):
+        """A cluster refuses them, and one process checks nothing."""
+        checked = merged(LEARN, {"train": {"epochs": 1}, "fetch": {"verify": 0.5}})
+        said = "a cluster refuses this definition, and one process checks nothing"
+        path = self.write(checked, self.parts)
+        done = graphmill("validate", path, "--data", self.parts, "--json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        note, = json.loads(done.stdout)["notes"]
+        self.assertIn(f"{said}: `fetch.verify` is 0.5, but features of edges", note)
+        done = graphmill("train", path, "--data", self.parts, "--runs", self.runs)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn(f"warning: {said}", done.stderr)
+        # Rows of nodes have proofs.
+        path = self.write(merged(checked, IGNORE), self.parts)
+        done = graphmill("validate", path, "--data", self.parts, "--json")
+        self.assertEqual(json.loads(done.stdout)["notes"], [], done.stderr)
+
     def test_nothing_to_ignore(self):
         self.check_refused(of_kind("sage", IGNORE), self.bare, "leave it out")
 
