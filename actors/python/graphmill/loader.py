@@ -475,7 +475,7 @@ class Loader:
         self._seeds = (None if seeds is None else
                        ids_of(seeds, "seeds", self._count_of_seeds))
         self._shuffle = shuffle
-        self._fanouts = _fanouts(fanouts)
+        self._fanouts, self._by_nodes = _fanouts(fanouts), method == "hgt"
         self._most_returned = 1 + int(prefetch) // 2
         arguments: dict[str, Any] = {
             "seed": seed, "labels": labels, "fanouts": _with_default(self._fanouts),
@@ -562,8 +562,9 @@ class Loader:
         if not isinstance(self._fanouts, dict) or "default" in self._fanouts:
             return
         info = self.info
-        # Of the method "hgt", they are of node types.
-        types = (list(info.node_types) if set(self._fanouts) <= set(info.node_types)
+        # Of the method "hgt", which a definition may name, they are of node types.
+        types = (list(info.node_types)
+                 if self._by_nodes or set(self._fanouts) <= set(info.node_types)
                  else [_type_name(key) for key in info.edge_types])
         middles = [key[1] for key in info.edge_types]  # A name that only one has.
         alone = {_type_name(key) for key in info.edge_types
