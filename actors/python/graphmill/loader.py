@@ -111,8 +111,10 @@ def open(source: str | os.PathLike[str] | None = None, *,
     ``budget``: memory for batches that are made or under way, in bytes or as
     "512 MiB" (default: 1 GiB). ``threads`` that sample and fetch (default: one of
     each). ``storage``: "memory", "disk", or "auto": from disk if it does not fit into
-    ``memory``. ``verify``: compare the files with their digests meanwhile; damage
-    is a DataError. Nothing is opened before it is needed.
+    ``memory``. ``verify``: compare the files with their digests in the background,
+    while a loader makes batches. Damage is a DataError of a later batch, and a loop
+    that ends before does not hear of it: ``graphmill inspect FOLDER`` checks all
+    files first. Nothing is opened before it is needed.
     """
     return Graph(_Opening.of(source, data, key, insecure, budget=budget,
                              threads=threads, memory=memory, storage=storage,
@@ -291,6 +293,8 @@ class Loader:
 
         * DefinitionError: an argument is wrong.
         * DataError: the dataset cannot be read, or a file differs from its digest.
+          Files are compared in the background, so it may come after some batches,
+          or the loop may end before; see ``verify`` of `open`.
         * CreditError: more batches are kept than ``hold``.
         * StateError: the state is of another dataset or of other settings; or
           this loader is in use, by another thread or by its own transform.
