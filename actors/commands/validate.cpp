@@ -52,7 +52,8 @@ result<int> validate(const definition_options& options) {
     for (auto& problem : problems_with(source, graph))
       problems.push_back(std::move(problem));
     for (auto note : {note_on_graph(source.value, graph.info()),
-                      note_on_metric(source.value, graph.info())})
+                      note_on_metric(source.value, graph.info()),
+                      note_on_proofs(source.value, graph)})
       if (note)
         notes.push_back(*std::move(note));
   } else if (!options.data.empty()) {

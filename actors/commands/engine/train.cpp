@@ -42,7 +42,8 @@ void warn(const definition& def, const partitioned_graph& graph) {
     say(stderr, "warning: {}\n", note);
   };
   for (const auto& note :
-       {note_on_graph(def, graph.info()), note_on_metric(def, graph.info())})
+       {note_on_graph(def, graph.info()), note_on_metric(def, graph.info()),
+        note_on_proofs(def, graph)})
     if (note)
       warn_of(*note);
   if (const auto plan = plan_run(def, graph.info(), graph.part_count()))

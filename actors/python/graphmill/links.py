@@ -101,6 +101,8 @@ class LinkLoader(Loader):
         Edges of your own in place of those of a split, to score them: [2, pairs]
         ids in the dataset, or such arrays by edge type. They need not be edges of
         the graph, have no labels and no negatives, and come in their order.
+        They see training edges. Where edges have times, ``split="test"`` and
+        ``overrides=["evaluate.visible=past"]`` show them all edges.
     """
 
     def __init__(self, source: Source, fanouts: Fanouts | None = None, *,
@@ -131,6 +133,12 @@ class LinkLoader(Loader):
                 raise DefinitionError(
                     "pairs have no negatives: leave `negatives` out, or give the "
                     "negatives as pairs", "invalid_argument")
+            if trains and "evaluate.visible=past" in texts("overrides", overrides):
+                raise DefinitionError(
+                    "split=\"train\" (the default) sees training edges alone, also "
+                    "with evaluate.visible=past: give pairs split=\"test\", so that "
+                    "they see all edges, or leave evaluate.visible out",
+                    "invalid_argument")
             options.setdefault("shuffle", False)
         super().__init__(source, fanouts, split=split,
                          overrides=[*given_texts, *texts("overrides", overrides)],

@@ -109,8 +109,10 @@ def open(source: str | os.PathLike[str] | None = None, *,
     ``budget``: memory for batches that are made or under way, in bytes or as
     "512 MiB" (default: 1 GiB). ``threads`` that sample and fetch (default: one of
     each). ``storage``: "memory", "disk", or "auto": from disk if it does not fit into
-    ``memory``. ``verify``: compare the files with their digests meanwhile; damage
-    is a DataError. Nothing is opened before it is needed.
+    ``memory``. ``verify``: compare the files with their digests in the background,
+    while a loader makes batches. Damage is a DataError of a later batch, and a loop
+    that ends before does not hear of it: ``graphmill inspect FOLDER`` checks all
+    files first. Nothing is opened before it is needed.
     """
     return Graph(_Opening.of(source, data, key, insecure, budget=budget,
                              threads=threads, memory=memory, storage=storage,
@@ -289,6 +291,8 @@ class Loader:
 
         * DefinitionError: an argument is wrong.
         * DataError: the dataset cannot be read, or a file differs from its digest.
+          Files are compared in the background, so it may come after some batches,
+          or the loop may end before; see ``verify`` of `open`.
         * CreditError: more batches are kept than ``hold``.
         * StateError: the state is of another dataset or of other settings; or
           this loader is in use, by another thread or by its own transform.
@@ -473,7 +477,7 @@ class Loader:
         self._seeds = (None if seeds is None else
                        ids_of(seeds, "seeds", self._count_of_seeds))
         self._shuffle = shuffle
-        self._fanouts = _fanouts(fanouts)
+        self._fanouts, self._by_nodes = _fanouts(fanouts), method == "hgt"
         self._most_returned = 1 + int(prefetch) // 2
         arguments: dict[str, Any] = {
             "seed": seed, "labels": labels, "fanouts": _with_default(self._fanouts),
@@ -560,8 +564,9 @@ class Loader:
         if not isinstance(self._fanouts, dict) or "default" in self._fanouts:
             return
         info = self.info
-        # Of the method "hgt", they are of node types.
-        types = (list(info.node_types) if set(self._fanouts) <= set(info.node_types)
+        # Of the method "hgt", which a definition may name, they are of node types.
+        types = (list(info.node_types)
+                 if self._by_nodes or set(self._fanouts) <= set(info.node_types)
                  else [_type_name(key) for key in info.edge_types])
         middles = [key[1] for key in info.edge_types]  # A name that only one has.
         alone = {_type_name(key) for key in info.edge_types

@@ -58,9 +58,17 @@ const char* look_of(csv_role role) {
 
 std::string cannot_be_both(const csv_layout& layout, std::size_t column,
                            csv_role one, csv_role other) {
-  return fmt::format("column {} cannot be both {} and {}",
-                     column_text(layout, column), flag_of(one).substr(2),
-                     flag_of(other).substr(2));
+  const auto is = [one, other](csv_role role) {
+    return role == one || role == other;
+  };
+  return fmt::format(
+    "column {} cannot be both {} and {}{}", column_text(layout, column),
+    flag_of(one).substr(2), flag_of(other).substr(2),
+    is(csv_role::task_label) && is(csv_role::feature)
+      ? ", for each column is read once: repeat it in the table under another "
+        "name. A decoder that reads the edge itself (`decoder.edge_features`) "
+        "then reads the answer"
+      : "");
 }
 
 /// A row that begins like a comment may be one.

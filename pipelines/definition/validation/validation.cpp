@@ -560,4 +560,15 @@ result<void> check_provable(const definition& def,
               def.fetch.verify, in_quotes(graph.info().name));
 }
 
+std::optional<std::string> note_on_proofs(const definition& def,
+                                          const partitioned_graph& graph) {
+  const auto provable = check_provable(def, graph);
+  if (provable)
+    return std::nullopt;
+  return fmt::format(
+    "a cluster refuses this definition, and one process checks "
+    "nothing: {}",
+    provable.error().message);
+}
+
 } // namespace graphmill

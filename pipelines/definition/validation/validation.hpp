@@ -56,6 +56,10 @@ result<void> check_definition_against(const definition_source& source,
 result<void> check_provable(const definition& def,
                             const partitioned_graph& graph);
 
+/// A warning if a definition asks for checks that `check_provable` refuses.
+std::optional<std::string> note_on_proofs(const definition& def,
+                                          const partitioned_graph& graph);
+
 /// The names of edge types in a definition, for suggestions: full names and
 /// middle ones.
 std::vector<std::string> edge_type_names(const dataset_info& info);

@@ -344,8 +344,8 @@ CATCH_TEST_CASE("labor finds fewer nodes than uniform draws, and its means are "
   CATCH_CHECK(std::abs(sum - mean) <= 3 * sigma);
 }
 
-// Prints what kinds take: by hand, with the tag.
-CATCH_TEST_CASE("batches of R-MAT 2^18 by each kind",
+// Also prints what kinds take: by hand, with the tag.
+CATCH_TEST_CASE("labor finds at most 0.75 of uniform's nodes of R-MAT 2^18",
                 "[.][partition][keyed_draws_measure]") {
   auto graph = keyed_graph(18, 24);
   graph.edges[0].weights.resize(graph.edges[0].in.size());
@@ -355,6 +355,7 @@ CATCH_TEST_CASE("batches of R-MAT 2^18 by each kind",
       graph.edges[0].weights[i].push_back(1 - draws.uniform());
   const auto parts = whole(graph);
   auto scheme = scheme_of(graph, {15, 10, 5}, false, false);
+  std::map<draw_kind, std::size_t> nodes_of;
   for (const auto kind : {draw_kind::without_replacement, draw_kind::labor,
                           draw_kind::weighted_without_replacement,
                           draw_kind::weighted_with_replacement}) {
@@ -374,12 +375,16 @@ CATCH_TEST_CASE("batches of R-MAT 2^18 by each kind",
       nodes += got.nodes[0].ids.size();
       edges += got.edges[0].sources.size();
     }
+    nodes_of[kind] = nodes;
     const auto seconds =
       static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
     CATCH_WARN("kind " << static_cast<int>(kind) << ": " << nodes / 10
                        << " nodes and " << edges / 10 << " edges in "
                        << seconds * 100 << " ms of CPU a batch");
   }
+  CATCH_CHECK(
+    static_cast<double>(nodes_of[draw_kind::labor])
+    <= 0.75 * static_cast<double>(nodes_of[draw_kind::without_replacement]));
 }
 
 CATCH_TEST_CASE("owners need the original ids of all nodes for labor",

@@ -233,6 +233,24 @@ CATCH_TEST_CASE("reverses of the cycle, on paper",
     }
 }
 
+CATCH_TEST_CASE("parallel edges sampled both ways are each other's reverses",
+                "[partition][sampling][subgraphs]") {
+  memory_graph graph;
+  graph.nodes = {{"node", 2}};
+  graph.edges = {{0, "to", 0, {{1}, {0, 0, 0}}}};
+  graph.edges[0].weights = {{9}, {1, 2, 3}};
+  auto scheme = scheme_of(graph, {-1, -1});
+  scheme.weights = true;
+  scheme.subgraph = subgraph_kind::bidirectional;
+  scheme.opposites = {0};
+  const auto batch =
+    sample_plain(whole(graph), scheme, 1, std::vector<node_id>{0});
+  const auto& edges = batch.edge_types[0];
+  CATCH_CHECK(edges.indptr == std::vector<std::int64_t>{0, 3, 6});
+  CATCH_CHECK(edges.sources == std::vector<local_id>{1, 1, 1, 0, 0, 0});
+  CATCH_CHECK(edges.weights == std::vector<float>{9, 2, 3, 1, 2, 3});
+}
+
 CATCH_TEST_CASE("types have the opposites that importers name",
                 "[partition][sampling][subgraphs]") {
   memory_graph graph;

@@ -122,6 +122,24 @@ class Tasks(Conversion):
             with self.subTest(options), self.assertRaisesRegex(Refused, said):
                 convert(both, self.results / "refused", **options)
 
+    def test_times_of_numpy(self):
+        dates = np.array(["2024-05-01", "2024-05-02", "2024-05-01"], "datetime64[s]")
+        pairs = np.array([[0, 1, 2], [1, 2, 0]])
+        graph = Store(edge_index=Tensor(pairs), num_nodes=3, at=dates)
+        split = "--split-edges", "0.4,0.3,0.3", "--by", "time"
+        for options in {"edge_time": "at"}, {"node_time": "at"}, {"edge": {"time": "at"}}:
+            with self.subTest(options), self.assertRaises(Refused) as caught:
+                convert(graph, self.results / "refused", **options)
+            said = str(caught.exception)
+            self.assertIn("node.time holds datetime64[s]" if "node_time" in options else
+                          "at: it holds datetime64[s], and times are numbers", said)
+            self.assertIn('.astype("datetime64[us]").astype("int64"), and say '
+                          'time_unit="us"', said)
+        graph = Store(edge_index=Tensor(pairs), num_nodes=3,
+                      at=dates.astype("datetime64[us]").astype("int64"))
+        task, rows = self.task(graph, *split, edge_time="at", time_unit="us")
+        self.assertEqual(rows["test.edges"].tolist(), [[1, 2]])
+
     def test_refusals(self):
         for edge, said in (({"colour": "fold"}, "--edge colour=fold: split, "),
                            ({".label": "fold"}, "--edge .label=fold: split, "),

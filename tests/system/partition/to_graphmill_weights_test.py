@@ -91,7 +91,17 @@ class Weights(Conversion):
         self.refused(Store(self.good), "--weight w: no edge has such",
                      weight="w")
         # Of a node or of an edge? The store does not say.
-        self.refused(Store(self.good, weight=np.ones(40)), "nothing reads")
+        self.refused(Store(self.good, weight=np.ones(40)),
+                     "nothing reads weight of nodes, the graph, or edges")
+        # What has a row for each edge is of edges.
+        features = {"edge_attr": np.ones((300, 2), np.float32)}
+        with self.assertRaisesRegex(Refused, "nothing reads t of edges.*"
+                                    "--edge-time NAME") as caught:
+            convert(Store(self.good, t=np.ones(300), **features), self.results / "no")
+        self.assertNotIn("--node-time", str(caught.exception))
+        # Some of a graph are of neither.
+        self.refused(Store(self.good, t=np.ones(7), **features),
+                     "nothing reads t of nodes, the graph, or edges")
 
     def test_several_types(self):
         edges = np.array([[0, 1, 2], [1, 2, 0]])

@@ -217,6 +217,16 @@ class Links(runs.Workplace):
                             disjoint=True, edge_ages=True, overrides=small))
         self.assertEqual(np.sort(now.e_id).tolist(), np.sort(then.e_id).tolist())
         self.assertGreater(len(now.e_id), 0)
+        # They see training edges, or all.
+        past = {"pairs": np.array([[3], [4]]), "time": "strict", "disjoint": True,
+                "edge_ids": True, "fanouts": [-1],
+                "overrides": ["evaluate.visible=past", *small]}
+        with self.assertRaisesRegex(graphmill.DefinitionError,
+                                    'give pairs split="test"'):
+            self.loader(data, **past)
+        everything = next(iter(self.loader(data, split="test", **past)))
+        self.assertGreater(len(everything.e_id), len(now.e_id))
+        self.assertLess(set(now.e_id), set(everything.e_id))
         # What tests rank is nothing to those that make no negatives for them.
         for wanted in ({}, {"pairs": np.array([[3], [4]])},
                        {"split": "test", "negatives": 0}):

@@ -783,6 +783,10 @@ class Loading(runs.Workplace):
         with self.assertRaisesRegex(graphmill.DefinitionError,
                                     "none for author__writes__paper"):
             batches(data, fanouts=some)
+        # Of "hgt", they are of node types.
+        with self.assertRaisesRegex(graphmill.DefinitionError,
+                                    "none for author, paper: name each type"):
+            batches(data, method="hgt", fanouts={"journal": [6]})
         said = batches(data, fanouts={**some, writes: [2, 0, 1]})
         for other in ({**some, "default": [2, 0, 1]},
                       {"cites": [4, 3, 2], "writes": [2, 0, 1]}):

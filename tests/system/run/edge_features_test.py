@@ -161,6 +161,20 @@ class EdgeFeatures(runs.Workplace):
                                     "--storage", "disk"),
                         self.digest(definition, data))
 
+    def test_a_batch_asks_each_part_once_more(self):
+        """Not once for each hop: features of all edges are asked for together."""
+        short = merged(LEARN, {"train": {"epochs": 1}})
+        for hops in 1, 3:
+            deep = merged(short, {"sampler": {"fanouts": [6] * hops}})
+            for times, more in (1, IGNORE), (2, {}):
+                with self.subTest(hops=hops, more=more):
+                    run = self.train(merged(deep, more), self.parts)
+                    items = {one["stage"]: one["items"] for one in run["stages"]}
+                    # Each batch needs rows of all four parts.
+                    self.assertEqual(
+                        (items["sampling service"], items["feature service"]),
+                        (4 * hops * items["fetcher"], 4 * times * items["fetcher"]))
+
     def test_draws_of_all_rules(self):
         for sampler in ({"replace": True}, {"method": "labor"}):
             with self.subTest(sampler):
@@ -307,6 +321,23 @@ class EdgeFeatures(runs.Workplace):
         self.check_refused(of_kind("sage_max"), self.data, "sage_max",
                            "set model.edge_features: ignore")
         self.digest(of_kind("sage_max", IGNORE), self.data)
+
+    def test_checks_of_rows(self):
+        """A cluster refuses them, and one process checks nothing."""
+        checked = merged(LEARN, {"train": {"epochs": 1}, "fetch": {"verify": 0.5}})
+        said = "a cluster refuses this definition, and one process checks nothing"
+        path = self.write(checked, self.parts)
+        done = graphmill("validate", path, "--data", self.parts, "--json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        note, = json.loads(done.stdout)["notes"]
+        self.assertIn(f"{said}: `fetch.verify` is 0.5, but features of edges", note)
+        done = graphmill("train", path, "--data", self.parts, "--runs", self.runs)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn(f"warning: {said}", done.stderr)
+        # Rows of nodes have proofs.
+        path = self.write(merged(checked, IGNORE), self.parts)
+        done = graphmill("validate", path, "--data", self.parts, "--json")
+        self.assertEqual(json.loads(done.stdout)["notes"], [], done.stderr)
 
     def test_nothing_to_ignore(self):
         self.check_refused(of_kind("sage", IGNORE), self.bare, "leave it out")

@@ -192,7 +192,8 @@ class Writer:
         rows = Rows(value)
         if rows.dtype.kind not in "iuf":
             raise Refused(f"{owner}.{name} holds {rows.dtype}, and numbers are "
-                          "expected: the more, the later")
+                          "expected" + (of_dates(rows.dtype)
+                                        or ": the more, the later"))
         self.write_blocks(self.path(owner, f"{name}.npy"), rows, rows.dtype)
 
     def write_features(self, owner: str, name: str, value: Any,
@@ -440,13 +441,14 @@ class Writer:
         file_name = f"edge_{what}{task and '.'}{task}.npy"
         path = self.folder / (f"{typed_name(key)}.{file_name}"
                               if self.found.typed else file_name)
+        nouns = {"row_weight": "weights", "negatives": "negatives"}
         dtype = (values.dtype if values.dtype.kind in "biuf"
                  and values.dtype.itemsize <= 8 else np.float64)
         with NpyFile(path, dtype, shape) as file:
             for first, block in values.blocks(self.step):
                 flat = block.reshape(-1)
                 file.write(first * columns, flat if flat.dtype.kind == "b"
-                           else numbers(flat, where))
+                           else numbers(flat, where, nouns.get(what, what + "s")))
         self.note(f"{where}: {what} of edges"
                   + (f", for the task {task}" if task else
                      "" if what == "time" else ", for a task"))
@@ -460,8 +462,8 @@ class Writer:
                           f"and {node_type} has {count} nodes")
 
 
-def numbers(block: Array, where: str) -> Array:
-    """Weights, of which none may be missing."""
+def numbers(block: Array, where: str, what: str = "weights") -> Array:
+    """Weights, or `what` else edges have, of which none may be missing."""
     if block.dtype.kind == "O" and all(
             isinstance(item, (int, float, np.integer, np.floating))
             and not isinstance(item, bool) and not is_missing(item)
@@ -470,9 +472,16 @@ def numbers(block: Array, where: str) -> Array:
     if block.dtype.kind not in "iuf":
         missing = block.dtype.kind == "O" and any(map(is_missing, block))
         raise Refused(f"{where}: " + (
-            "some edges have no weight" if missing else
-            f"it holds {block.dtype}, and weights are numbers"))
+            f"some edges have no {what.removesuffix('s')}" if missing else
+            f"it holds {block.dtype}, and {what} are numbers{of_dates(block.dtype)}"))
     return block
+
+
+def of_dates(dtype: Any) -> str:
+    """How times of NumPy's own type become numbers; the end of a sentence."""
+    return ("" if dtype.kind != "M" else
+            ": make them microseconds by .astype(\"datetime64[us]\")"
+            ".astype(\"int64\"), and say time_unit=\"us\" (--time-unit us)")
 
 
 def spellings(which: str) -> tuple[str, ...]:

@@ -14,9 +14,9 @@ from typing import Any, Iterable, Mapping, Sequence
 from .. import _engine
 from ..errors import Unavailable
 from . import tables, tensor_graphs
-from .arrays import COPIES, Writer, unread
-from .graph import (Found, Ignored, take_features, take_roles, take_times,
-                    take_weights, typed_name, with_type_names)
+from .arrays import COPIES, FEATURES, LABELS, Writer, unread
+from .graph import (Found, Ignored, rows_of_edges, take_features, take_roles,
+                    take_times, take_weights, typed_name, with_type_names)
 from .values import Refused
 
 TABLE_OPTIONS = ("nodes", "ends", "features", "id_column")
@@ -90,16 +90,18 @@ def expect_all_read(found: Found, of_graph: Any, times: bool) -> None:
     weights and features have been taken.)"""
     of_edges = [f"{typed_name(key)}.{name}" if found.typed else name
                 for key, data in found.edge_data.items() for name in data]
+    known = rows_of_edges(found, (*FEATURES, *LABELS))
     of_nodes = [f"{owner}.{name}" if found.typed else name
                 for owner, data in found.nodes.items()
-                for name in unread(data, times)]
+                for name in unread(data, times) if name not in known]
+    of_edges += [name for data in found.nodes.values()
+                 for name in unread(data, times) if name in known]
     left = [*of_edges, *of_graph, *of_nodes]
     if not left:
         return
     no_such = "edges"
     # One store may have all kinds of attributes.
-    owners = ("nodes" if found.typed or found.edge_data else
-              f"nodes, the graph, or {no_such}")
+    owners = f"nodes, the graph, or {no_such}" if found.one_store else "nodes"
     parts = [f"{', '.join(names)} of {what}" for names, what in (
         (of_nodes, owners), (of_graph, "the graph"), (of_edges, no_such))
         if names]
@@ -107,7 +109,7 @@ def expect_all_read(found: Found, of_graph: Any, times: bool) -> None:
     rename = ("; or say by rename={NAME: \"y\"} (--rename NAME=y) that one "
               "has the labels of nodes, or by node_time=NAME (--node-time NAME) "
               "their times" if of_nodes else "")
-    if of_edges or not (found.typed or found.edge_data):
+    if of_edges or found.one_store:
         rename += ("; or say by edge_attr=NAME (--edge-attr NAME) that one has "
                    "the features of edges, by weight=NAME (--weight NAME) that "
                    "one has their weights, by edge_time=NAME (--edge-time NAME) "

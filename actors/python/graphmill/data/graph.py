@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+import numbers
 import re
 from typing import Any, Iterable
 
 from ..batch import EdgeType
-from .values import Refused
+from .values import Refused, is_array
 
 LONGEST_NAME = 80
 LONGEST_STEM = 62  # Of a derived name, before "--" and 12 digits.
@@ -29,6 +30,7 @@ class Found:
     other: dict[str, Any] = dataclasses.field(default_factory=dict)
     notes: list[str] = dataclasses.field(default_factory=list)
     typed: bool = True  # False: one node type, one edge type, no names.
+    one_store: bool = False  # All kinds of attributes are among those of nodes.
     undirected: bool = False  # Each pair is there once, and is meant both ways.
     # What weights of edges are called, where an edge type has several
     # attributes.
@@ -111,6 +113,22 @@ def give_to_edges(found: Found, name: str) -> None:
         (only,), (nodes,) = found.edges, found.nodes.values()
         if name in nodes and name not in found.edge_data.get(only, {}):
             found.edge_data.setdefault(only, {})[name] = nodes.pop(name)
+
+
+def rows_of_edges(found: Found, names_of_nodes: Iterable[str]) -> list[str]:
+    """The attributes in the one store of a graph that have a row for each edge.
+    None if there are as many nodes, by `names_of_nodes`, which are of nodes."""
+    if not found.one_store:
+        return []
+    (edges,), (data,) = found.edges.values(), found.nodes.values()
+    rows = {name: value.shape[0] if hasattr(value, "shape") else len(value)
+            for name, value in data.items() if is_array(value)}
+    nodes = [rows.get(name) for name in names_of_nodes]
+    if isinstance(data.get("num_nodes"), numbers.Integral):
+        nodes.append(data["num_nodes"])
+    if edges.count in nodes:
+        return []
+    return [name for name, count in rows.items() if count == edges.count]
 
 
 def take_weights(found: Found, chosen: Any = None) -> None:

@@ -53,7 +53,7 @@ def read_data(graph: Any) -> Found:
         return read_dicts(data)
     edges = take_edges(data, "")
     return Found("a graph of one node type (edge_index)", {"node": data},
-                 {ONE_EDGE: edges}, typed=False)
+                 {ONE_EDGE: edges}, typed=False, one_store=True)
 
 
 def read_dicts(data: Any) -> Found:
