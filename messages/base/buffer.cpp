@@ -17,7 +17,7 @@ constexpr std::size_t alignment = 64;
 constexpr std::size_t huge_page = std::size_t{2} << 20;
 constexpr std::size_t large = std::size_t{1} << 20;
 constexpr std::size_t most_idle = std::size_t{2} << 20;
-constexpr std::uint64_t acquires_by_drop = 256;
+constexpr std::uint64_t acquires_by_drop = 64;
 
 block_source* chosen_source = nullptr; ///< Null: the heap.
 
