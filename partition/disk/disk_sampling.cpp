@@ -99,6 +99,10 @@ private:
                 const seen_edges& seen, std::span<const edge_id> excluded) {
     const auto id = request_.destinations[i];
     const auto degree = seen.count;
+    if (!seen.sorted) {
+      add_elements(pages, begin, degree);
+      return;
+    }
     skips_.resize(excluded.size());
     const auto gone =
       find_skips(edges_, nodes_, id, seen, excluded, skips_.data());

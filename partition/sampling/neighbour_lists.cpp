@@ -33,14 +33,6 @@ error broken_list(const list_task& work, node_id id, std::int64_t max_degree) {
     max_degree);
 }
 
-error unsorted_list(const list_task& work, node_id id) {
-  return fail(ec::invalid_argument,
-              "in-edges of node {} that a split holds out are older than "
-              "others; evaluate.visible: past is for tasks that were split by "
-              "time",
-              work.nodes.original(id));
-}
-
 /// Which of the edges to exclude is not in a list.
 error no_such_edge(const list_task& work, node_id id, const seen_edges& seen,
                    std::span<const edge_id> ids) {
@@ -90,6 +82,80 @@ result<void> exclude(list_task& work, pod_vector<std::int32_t>& counts,
     total += count - counts[i];
     counts[i] = static_cast<std::int32_t>(count);
   }
+  return ok();
+}
+
+/// Of a list whose levels overlap in time, the positions of what is left, from
+/// the first seen edge on. Ascends.
+/// @param gone Positions of the edges to exclude, ascending.
+std::vector<std::uint32_t> left_of(const seen_edges& seen,
+                                   std::span<const std::uint32_t> gone) {
+  std::vector<std::uint32_t> out;
+  for (const auto& [first, last] : seen.levels)
+    for (auto at = first; at < last; ++at)
+      if (!std::binary_search(gone.begin(), gone.end(), at))
+        out.push_back(static_cast<std::uint32_t>(at));
+  return out;
+}
+
+/// Leaves the latest ones, and of one time the last ones.
+/// @param times From the first seen edge on.
+void keep_latest(std::size_t count, std::span<const std::int64_t> times,
+                 std::vector<std::uint32_t>& left) {
+  if (left.size() <= count)
+    return;
+  const auto end = left.begin() + static_cast<std::ptrdiff_t>(count);
+  std::nth_element(left.begin(), end, left.end(),
+                   [times](std::uint32_t a, std::uint32_t b) {
+                     return std::pair{times[a], a} > std::pair{times[b], b};
+                   });
+  left.erase(end, left.end());
+  std::ranges::sort(left);
+}
+
+/// Finds what a list gives whose levels overlap in time: as the graph of that
+/// time does, with its edges in the order of the list.
+/// @param i Its number in the request.
+result<void> settle_mixed(list_task& work, std::size_t i,
+                          const seen_edges& seen) {
+  const auto& request = work.request;
+  const auto id = request.destinations[i];
+  const auto begin = work.edges.indptr[id - work.nodes.begin] + seen.first;
+  std::vector<std::uint32_t> gone;
+  const auto& lists = request.excluded;
+  if (const auto at =
+        std::lower_bound(lists.at.begin(), lists.at.end(),
+                         static_cast<std::int64_t>(i) + lists.first);
+      at != lists.at.end()
+      && *at == static_cast<std::int64_t>(i) + lists.first) {
+    const auto ids = lists.of(static_cast<std::size_t>(at - lists.at.begin()));
+    gone.resize(ids.size());
+    const auto found =
+      find_skips(work.edges, work.nodes, id, seen, ids, gone.data());
+    if (found < 0)
+      return no_such_edge(work, id, seen, ids);
+    gone.resize(static_cast<std::size_t>(found));
+    for (std::size_t j = 0; j < gone.size(); ++j)
+      gone[j] += static_cast<std::uint32_t>(j);
+  }
+  auto left = left_of(seen, gone);
+  if (request.time.latest && !request.rule.takes_all())
+    keep_latest(static_cast<std::size_t>(request.rule.fanout),
+                work.edges.times.subspan(static_cast<std::size_t>(begin),
+                                         static_cast<std::size_t>(seen.count)),
+                left);
+  if (work.mixed.empty())
+    work.mixed.push_back(work.skips.size());
+  auto& place = work.places[i];
+  place = {begin + (left.empty() ? 0 : left.front()),
+           static_cast<std::uint32_t>(left.size()),
+           static_cast<std::int32_t>(lists.size() + work.mixed.size() - 1)};
+  for (std::size_t j = 0; j < left.size(); ++j)
+    work.skips.insert(work.skips.end(),
+                      left[j] - left.front()
+                        - (work.skips.size() - work.mixed.back() + j),
+                      static_cast<std::uint32_t>(j));
+  work.mixed.push_back(work.skips.size());
   return ok();
 }
 
@@ -153,6 +219,49 @@ result<void> list_drawer::check() const {
               work_.nodes.original(broken_), work_.source_count);
 }
 
+namespace {
+
+/// Of a list whose levels overlap in time, and of which `times` are seen.
+seen_edges seen_by_level(const edge_shard& edges,
+                         const neighbour_request& request, std::size_t i,
+                         std::size_t row, std::span<const std::int64_t> times) {
+  seen_edges out;
+  out.degree = std::ssize(times);
+  out.sorted = false;
+  std::size_t begin = 0;
+  auto first = times.size();
+  std::size_t last = 0;
+  for (edge_level level = 0; level <= request.level; ++level) {
+    const auto end = level == request.level
+                       ? times.size()
+                       : static_cast<std::size_t>(edges.seen(row, level));
+    auto& range = out.levels[static_cast<std::size_t>(level)];
+    if (end < begin || end > times.size())
+      return {-1, 0, 0};
+    range = request.time.of(times.subspan(begin, end - begin), i);
+    range.first += begin;
+    range.last += begin;
+    begin = end;
+    if (range.first == range.last)
+      continue;
+    first = std::min(first, range.first);
+    last = std::max(last, range.last);
+  }
+  if (first >= last) {
+    out.levels = {};
+    return out;
+  }
+  out.first = static_cast<std::int64_t>(first);
+  out.count = static_cast<std::int64_t>(last - first);
+  for (auto& range : out.levels)
+    range = range.first == range.last
+              ? time_limits::range{}
+              : time_limits::range{range.first - first, range.last - first};
+  return out;
+}
+
+} // namespace
+
 seen_edges seen_of(const edge_shard& edges, const neighbour_request& request,
                    std::size_t i, std::size_t row, std::int64_t begin,
                    std::int64_t degree) {
@@ -172,6 +281,8 @@ seen_edges seen_of(const edge_shard& edges, const neighbour_request& request,
         out.sorted &= times[static_cast<std::size_t>(end - 1)]
                       <= times[static_cast<std::size_t>(end)];
     }
+  if (!out.sorted)
+    return seen_by_level(edges, request, i, row, times);
   const auto [first, last] = request.time.of(times, i);
   out.first = static_cast<std::int64_t>(first);
   out.count = static_cast<std::int64_t>(last - first);
@@ -295,7 +406,7 @@ result<std::int64_t> find_lists(list_task& work, std::int64_t max_degree,
   max_degree = std::min<std::int64_t>(max_degree, INT32_MAX);
   std::int64_t total = 0;
   std::int64_t broken = -1;
-  std::int64_t unsorted = -1;
+  std::vector<std::pair<std::size_t, seen_edges>> mixed;
   for (std::size_t i = 0; i < ids.size(); ++i) {
     if (i + row_ahead < ids.size()) {
       const auto ahead = ids[i + row_ahead] - first;
@@ -314,7 +425,8 @@ result<std::int64_t> find_lists(list_task& work, std::int64_t max_degree,
       const auto seen =
         seen_of(work.edges, request, i, row, sane ? begin : 0, degree);
       sane &= seen.degree >= 0;
-      unsorted = seen.sorted ? unsorted : static_cast<std::int64_t>(i);
+      if (!seen.sorted && seen.degree >= 0)
+        mixed.emplace_back(i, seen);
       // Below 0 if the list is broken, also by a file that was shortened.
       degree = std::max<std::int64_t>(seen.count, 0);
       first_seen = seen.first;
@@ -333,8 +445,6 @@ result<std::int64_t> find_lists(list_task& work, std::int64_t max_degree,
   }
   if (broken >= 0 && !mapped_file::first_fault())
     return broken_list(work, ids[broken], max_degree);
-  if (unsorted >= 0 && broken < 0)
-    return unsorted_list(work, ids[static_cast<std::size_t>(unsorted)]);
   if (broken < 0 && !request.excluded.empty())
     GRAPHMILL_TRYV(exclude(work, counts, total));
   // As many are taken as would be drawn.
@@ -348,6 +458,15 @@ result<std::int64_t> find_lists(list_task& work, std::int64_t max_degree,
                                  static_cast<std::size_t>(from), own.size()));
       place.degree = std::min(place.degree, most);
     }
+  // Last, for these lists nothing above counts.
+  for (const auto& [i, seen] : mixed) {
+    if (broken >= 0)
+      break;
+    GRAPHMILL_TRYV(settle_mixed(work, i, seen));
+    const auto count = request.rule.sources_of(work.places[i].degree);
+    total += count - counts[i];
+    counts[i] = static_cast<std::int32_t>(count);
+  }
   return total;
 }
 

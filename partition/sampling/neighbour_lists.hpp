@@ -4,9 +4,11 @@
 #include "partition/sampling/sampling.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 // What sampling reads of a shard for each destination, and does not believe. Of
@@ -26,7 +28,8 @@ struct list_place {
   /// those of higher levels, and those of other times. `begin` is where that
   /// begins.
   std::uint32_t degree = 0;
-  /// Its number among the lists from which edges are excluded; -1: none are.
+  /// Its number among the lists from which edges are excluded, and behind
+  /// these, among `list_task::mixed`; -1: no edge is taken out.
   std::int32_t excluded = -1;
 };
 
@@ -59,10 +62,18 @@ struct list_task {
   const node_shard& sources;          ///< Of the source type.
   node_type_id source_type = 0;
   std::int64_t source_count = 0; ///< Nodes of that type in the whole graph.
+  /// Where the skips begin of each list whose levels overlap in time, and one
+  /// past the last.
+  std::vector<std::size_t> mixed{};
 
   edge_skips skips_of(const list_place& place) const {
     if (place.excluded < 0)
       return {};
+    if (std::cmp_greater_equal(place.excluded, request.excluded.size())) {
+      const auto* ends = mixed.data() + place.excluded
+                         - static_cast<std::ptrdiff_t>(request.excluded.size());
+      return {skips.data() + ends[0], ends[1] - ends[0]};
+    }
     const auto* begins = request.excluded.begins.data() + place.excluded;
     const auto first = begins[0] - request.excluded.begins.front();
     return {skips.data() + first,
@@ -74,8 +85,13 @@ struct list_task {
 struct seen_edges {
   std::int64_t degree = 0; ///< As far as the level is seen.
   std::int64_t first = 0;  ///< Of these the first one of the right time.
-  std::int64_t count = 0;  ///< Those of the right time.
-  bool sorted = true;      ///< Whether times ascend over all levels seen.
+  /// Those of the right time. Unless `sorted`, as many as lie from the first to
+  /// the last of them.
+  std::int64_t count = 0;
+  bool sorted = true; ///< Whether times ascend over all levels seen.
+  /// Unless `sorted`: those of the right time of each level, from the first
+  /// seen one on.
+  std::array<time_limits::range, all_levels + 1> levels{};
 };
 
 /// Looks at levels and times. A list of which the files cannot be right has a

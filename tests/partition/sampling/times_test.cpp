@@ -140,6 +140,17 @@ batch_seeds random_rows(const memory_graph& graph, const cut_graph& parts,
   return out;
 }
 
+/// The last ones by time among positions, in the order of the list.
+std::vector<std::size_t> last_of(const std::vector<std::int64_t>& times,
+                                 std::vector<std::size_t> positions,
+                                 std::int64_t count) {
+  std::ranges::stable_sort(positions, {},
+                           [&times](std::size_t i) { return times[i]; });
+  positions.erase(positions.begin(), positions.end() - count);
+  std::ranges::sort(positions);
+  return positions;
+}
+
 /// That a batch of trees is what the definition says, edge by edge, counted.
 std::size_t check_trees(const memory_graph& graph,
                         const sampling_scheme& scheme, const batch_seeds& seeds,
@@ -169,8 +180,11 @@ std::size_t check_trees(const memory_graph& graph,
                 seeds.until[static_cast<std::size_t>(tree)], scheme.level);
       const auto rule = scheme.rule(hop, static_cast<edge_type_id>(e));
       const auto latest = scheme.time.latest && !type.times.empty();
-      CATCH_REQUIRE(lists.indptr[row + 1] - lists.indptr[row]
-                    == rule.sources_of(std::ssize(seen)));
+      const auto count = lists.indptr[row + 1] - lists.indptr[row];
+      CATCH_REQUIRE(count == rule.sources_of(std::ssize(seen)));
+      const auto last =
+        latest ? last_of(type.times[static_cast<std::size_t>(to)], seen, count)
+               : seen;
       for (auto i = lists.indptr[row]; i < lists.indptr[row + 1];
            ++i, ++edges) {
         const auto at = static_cast<std::size_t>(i);
@@ -180,7 +194,8 @@ std::size_t check_trees(const memory_graph& graph,
         const auto place = std::find(seen.begin(), seen.end(), position);
         CATCH_REQUIRE(place != seen.end());
         if (latest)
-          CATCH_REQUIRE(seen.end() - place == lists.indptr[row + 1] - i);
+          CATCH_REQUIRE(
+            position == last[static_cast<std::size_t>(i - lists.indptr[row])]);
         const auto source = static_cast<std::size_t>(lists.sources[at]);
         CATCH_REQUIRE(batch.nodes[type.source][source]
                       == type.in[static_cast<std::size_t>(to)][position]);
@@ -472,26 +487,46 @@ CATCH_TEST_CASE("requests with times that make no sense are refused",
   says(done.error().message, "are to be seen by time, and have none");
 }
 
-CATCH_TEST_CASE("levels that overlap in time cannot be seen together",
+CATCH_TEST_CASE("a list whose levels overlap in time is seen by time alone",
                 "[partition][sampling][times]") {
   auto plain = six_edges();
   plain.edges[0].levels.resize(7);
   plain.edges[0].levels[0] = {0, 0, 0, 1, 2};
   plain.edges[0].levels[1] = {0};
-  plain.edges[0].times[0] = {10, 20, 40, 30, 50};
+  plain.edges[0].times[0] = {10, 20, 40, 30, 25};
   const auto graph = whole(plain);
   const std::vector<node_id> nodes{0};
-  const std::array<std::int64_t, 1> until{45};
-  neighbour_request asked{1, 1, 0, {-1}, true, nodes};
-  asked.time.until = until;
-  neighbour_reply out;
-  asked.level = 0;
-  value_of(sample_neighbours(*graph.shards[0], asked, out));
-  CATCH_CHECK(list(out.edge_ids) == std::vector<edge_id>{0, 1, 2});
-  asked.level = 2;
-  const auto done = sample_neighbours(*graph.shards[0], asked, out);
-  CATCH_REQUIRE(!done);
-  CATCH_CHECK(done.error().message.find("split by time") != std::string::npos);
+  const auto seen = [&](std::int64_t until, edge_level level,
+                        bool latest = false, std::int64_t window = 0,
+                        edge_id gone = -1) {
+    neighbour_request asked{1, 1, 0, {latest ? 2 : -1}, true, nodes};
+    const std::array times{until};
+    asked.level = level;
+    asked.time.until = times;
+    asked.time.latest = latest;
+    asked.time.window = window;
+    excluded_lists without;
+    if (gone >= 0)
+      without.add(0, std::array{gone});
+    asked.excluded = without.view();
+    neighbour_reply out;
+    value_of(sample_neighbours(*graph.shards[0], asked, out));
+    return list(out.edge_ids);
+  };
+  using ids = std::vector<edge_id>;
+  CATCH_CHECK(seen(45, 0) == ids{0, 1, 2});
+  CATCH_CHECK(seen(45, 2) == ids{0, 1, 2, 3, 4});
+  CATCH_CHECK(seen(40, 2) == ids{0, 1, 3, 4});
+  CATCH_CHECK(seen(30, 2) == ids{0, 1, 4});
+  CATCH_CHECK(seen(25, 2) == ids{0, 1});
+  CATCH_CHECK(seen(10, 2).empty());
+  CATCH_CHECK(seen(40, 1) == ids{0, 1, 3});
+  CATCH_CHECK(seen(40, 2, false, 15) == ids{3, 4});
+  CATCH_CHECK(seen(40, 2, true) == ids{3, 4});
+  CATCH_CHECK(seen(45, 2, true) == ids{2, 3});
+  CATCH_CHECK(seen(45, 2, true, 0, 3) == ids{2, 4});
+  CATCH_CHECK(seen(40, 2, false, 0, 4) == ids{0, 1, 3});
+  CATCH_CHECK(seen(30, 2, false, 0, 3) == ids{0, 1, 4});
 }
 
 CATCH_TEST_CASE("sampling by one time is sampling the graph of that time",
@@ -506,7 +541,8 @@ CATCH_TEST_CASE("sampling by one time is sampling the graph of that time",
     if (seed % 3 == 0)
       graph = with_levels(std::move(graph), seed);
     const auto level = static_cast<edge_level>(seed % 6 == 0 ? 2 : 0);
-    graph = with_times(std::move(graph), seed, level != 0);
+    // Half of the graphs whose levels are all seen have levels that overlap.
+    graph = with_times(std::move(graph), seed, seed % 12 == 0);
     auto scheme = random_scheme(graph, draws);
     auto rule = random_rule(draws);
     rule.latest = false; // It goes by fanouts; see below.
@@ -572,7 +608,7 @@ void check_random_trees(std::uint64_t graphs) {
     auto graph = random_graph(seed, {16, 7});
     if (seed % 3 == 0)
       graph = with_levels(std::move(graph), seed);
-    graph = with_times(std::move(graph), seed, seed % 2 == 0);
+    graph = with_times(std::move(graph), seed, seed % 4 == 0);
     auto scheme = random_scheme(graph, draws);
     scheme.edge_ids = true;
     scheme.weights = false;
