@@ -34,6 +34,7 @@ struct append_arguments {
   std::vector<std::string> edges;
   std::vector<std::string> splits; ///< Of new rows of tasks.
   std::filesystem::path parts;     ///< Empty: none.
+  bool roll_forward = false;
   bool no_verify = false;
   bool json = false;
   bool quiet = false;
@@ -169,16 +170,43 @@ std::int64_t more_in(const Types& before, const Types& now) {
 
 /// How many rows tasks have got, by their names and splits.
 nlohmann::json new_rows_json(const growth_report& grown) {
-  const auto& before = grown.before.tasks;
   const auto& now = grown.now.tasks;
   auto out = nlohmann::json::object();
-  for (std::size_t t = 0; t < now.size(); ++t)
+  for (std::size_t t = 0; t < now.size(); ++t) {
+    auto before = grown.before.tasks[t].split_counts;
+    if (const auto rolled = grown.rolled_tasks.find(now[t].name);
+        rolled != grown.rolled_tasks.end())
+      before = {before[0] + rolled->second.moved, 0, 0};
     for (const auto which : all_splits) {
       const auto s = static_cast<std::size_t>(which);
       out[now[t].name][std::string{file_stem(which)}] =
-        now[t].split_counts[s] - before[t].split_counts[s];
+        now[t].split_counts[s] - before[s];
     }
+  }
   return out;
+}
+
+/// How many rows were held out and became training rows.
+nlohmann::json rolled_json(const growth_report& grown) {
+  auto out = nlohmann::json::object();
+  for (const auto& [kind, rolled] : {std::pair{"tasks", &grown.rolled_tasks},
+                                     std::pair{"nodes", &grown.rolled_nodes}})
+    for (const auto& [name, rows] : *rolled)
+      out[kind][name] = {{"moved", rows.moved}, {"left_out", rows.left_out}};
+  return out;
+}
+
+void print_rolled(const nlohmann::json& rolled) {
+  for (const auto& [kind, all] : rolled.items())
+    for (const auto& [name, rows] : all.items()) {
+      const auto left_out = rows["left_out"].get<std::int64_t>();
+      say("{} {}: {} of validation and test moved to training{}\n",
+          kind == "tasks" ? "task" : "nodes", name,
+          pluralized(rows["moved"].get<std::int64_t>(), "row"),
+          left_out == 0 ? ""
+                        : fmt::format(", and {} without a label left out",
+                                      pluralized(left_out, "row")));
+    }
 }
 
 void print_new_rows(const nlohmann::json& tasks) {
@@ -201,10 +229,14 @@ void report_growth(const append_arguments& given, const growth_report& grown,
   line["edges"] = edges;
   if (!now.tasks.empty())
     line["tasks"] = new_rows_json(grown);
+  if (given.roll_forward)
+    line["rolled_forward"] = rolled_json(grown);
   if (given.json)
     return;
   for (const auto& note : notes)
     say("{}\n", note);
+  if (given.roll_forward)
+    print_rolled(line["rolled_forward"]);
   if (line.contains("tasks"))
     print_new_rows(line["tasks"]);
   say("{}: {} and {} appended, digest {}\n", given.dataset.string(),
@@ -216,7 +248,8 @@ result<int> run_append(const append_arguments& given) {
   const interrupt_flag interrupted;
   const auto* stop = &interrupt_flag::raised();
   const auto on_progress = show_progress(given.quiet);
-  const auto appends = !given.nodes.empty() || !given.edges.empty();
+  const auto appends =
+    !given.nodes.empty() || !given.edges.empty() || given.roll_forward;
   for (const auto& folder : {given.dataset, given.parts})
     GRAPHMILL_TRYV(expect_outside(folder));
   GRAPHMILL_TRYV(expect_whole(given.dataset));
@@ -250,7 +283,8 @@ result<int> run_append(const append_arguments& given) {
   if (appends) {
     GRAPHMILL_TRY(const auto what, additions_of(given, notes));
     GRAPHMILL_TRY(const auto grown,
-                  append_to_dataset(given.dataset, what, on_progress, stop));
+                  append_to_dataset(given.dataset, what, on_progress, stop,
+                                    given.roll_forward));
     digest = grown.now.digest;
     notes.insert(notes.end(), grown.notes.begin(), grown.notes.end());
     report_growth(given, grown, notes, line);
@@ -307,6 +341,10 @@ void add_append_command(command_line& cli) {
              "default: test. Refused if the table has the import's column "
              "of splits, which then decides"))
     ->type_name("[TASK=]SPLIT");
+  command->add_flag("--roll-forward", given->roll_forward,
+                    "Rows that were held out so far become training rows, "
+                    "before new ones get their split. Rows without a label "
+                    "are left out. Needs no --nodes and --edges");
   command->add_option("--parts", given->parts,
                       "Folder of the dataset in parts, which grows, too. "
                       "Without --nodes and --edges, it catches up with the "
@@ -321,8 +359,9 @@ void add_append_command(command_line& cli) {
                   "complete: whenever this is\n"
                   "ended, one or the other is there, whole.");
   command->callback([&cli, given] {
-    if (given->nodes.empty() && given->edges.empty() && given->parts.empty())
-      refuse_words("--nodes, --edges or --parts is required");
+    if (given->nodes.empty() && given->edges.empty() && given->parts.empty()
+        && !given->roll_forward)
+      refuse_words("--nodes, --edges, --roll-forward or --parts is required");
     if (!given->splits.empty() && given->edges.empty())
       refuse_words("--split is for new --edges");
     cli.run = [given] { return run_append(*given); };

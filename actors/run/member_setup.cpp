@@ -293,9 +293,8 @@ prepare_member(const run_setup& run,
                const member_share& share) {
   const auto learns =
     run.mode == run_mode::train || run.mode == run_mode::epoch;
-  GRAPHMILL_TRYV(
-    check_against(run.def, whole->info(),
-                  learns ? data_use::training : data_use::weights_alone));
+  const auto use = learns ? data_use::training : data_use::weights_alone;
+  GRAPHMILL_TRYV(check_against(run.def, whole->info(), use));
   GRAPHMILL_TRYV(check_mode(run));
   // A score must not depend on negatives. Other neighbours may be drawn for a
   // row beside them: a seed is expanded in the first hop, also where the row
@@ -303,7 +302,7 @@ prepare_member(const run_setup& run,
   const auto predicts = run.outputs || run.mode == run_mode::predict
                         || run.mode == run_mode::predict_in_order;
   GRAPHMILL_TRY(auto out,
-                open_member(run.def, std::move(whole), share, !predicts));
+                open_member(run.def, std::move(whole), share, use, !predicts));
   keep_libraries_single_threaded();
   GRAPHMILL_TRY(out.models, make_replicas(run, out));
   out.sink = spawn_training_sink;

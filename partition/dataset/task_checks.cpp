@@ -510,4 +510,24 @@ result<void> check_rows(const dataset_info& info, const edge_task_info& task,
   return arrays.known ? check_known(info, task, arrays) : ok();
 }
 
+std::optional<std::size_t>
+first_overlap(std::span<const std::int64_t> indptr,
+              std::span<const std::int64_t> times,
+              std::span<const std::int32_t> visible) {
+  const auto rows = times.empty() ? 0 : visible.size() / 2;
+  for (std::size_t row = 0; row < rows && row + 1 < indptr.size(); ++row) {
+    const auto begin = indptr[row];
+    const auto end = indptr[row + 1];
+    if (begin < 0 || std::cmp_greater(end, times.size()))
+      continue;
+    for (std::size_t level = 0; level < 2; ++level)
+      if (const auto next = begin + visible[2 * row + level];
+          next > begin && next < end
+          && times[static_cast<std::size_t>(next - 1)]
+               > times[static_cast<std::size_t>(next)])
+        return row;
+  }
+  return std::nullopt;
+}
+
 } // namespace graphmill

@@ -3,7 +3,11 @@
 #include "messages/base/error.hpp"
 #include "partition/dataset/dataset.hpp"
 
+#include <cstddef>
+#include <cstdint>
 #include <filesystem>
+#include <optional>
+#include <span>
 #include <string_view>
 
 namespace graphmill {
@@ -39,5 +43,13 @@ result<void> check_rows(const dataset_info& info, const edge_task_info& task,
 result<edge_type_id> edge_type_of_row(const edge_task_info& task,
                                       const task_split_arrays& arrays,
                                       std::size_t row);
+
+/// The first list with an edge that is older than one of a lower level. None:
+/// all lists are in the order of time over all levels. Reads two times for each
+/// level and list, and takes lists that are damaged for sound.
+/// @param indptr, times, visible As of `edge_shard` in shard.hpp.
+std::optional<std::size_t> first_overlap(std::span<const std::int64_t> indptr,
+                                         std::span<const std::int64_t> times,
+                                         std::span<const std::int32_t> visible);
 
 } // namespace graphmill

@@ -71,16 +71,16 @@ result<void> check_new_rows(const dataset& before, const additions& what) {
 
 /// What is reported where nothing is new.
 growth_report unchanged(const dataset& data) {
-  return {data.info(),
-          data.info(),
-          {fmt::format("there is no new node or edge: {} stays as it is",
-                       data.folder().string())}};
+  growth_report out{data.info(), data.info()};
+  out.notes.push_back(fmt::format(
+    "there is no new node or edge: {} stays as it is", data.folder().string()));
+  return out;
 }
 
 result<growth_report> append_into(const dataset& before, const additions& what,
                                   const fs::path& folder,
                                   const progress_callback& on_progress,
-                                  const std::atomic<bool>* stop) {
+                                  const std::atomic<bool>* stop, bool rolls) {
   const auto aside = folder / additions_name;
   const additions_folders folders{aside / "nodes", aside / "edges"};
   // One folder at a time: see `folder_builder`.
@@ -97,10 +97,13 @@ result<growth_report> append_into(const dataset& before, const additions& what,
     GRAPHMILL_TRY(const auto nodes, dataset::open(folders.nodes));
     GRAPHMILL_TRY(const auto edges, dataset::open(folders.edges));
     const auto is_empty = [](const auto& type) { return type.count == 0; };
-    if (std::ranges::all_of(nodes.info().node_types, is_empty)
+    if (!rolls && std::ranges::all_of(nodes.info().node_types, is_empty)
         && std::ranges::all_of(edges.info().edge_types, is_empty))
       return unchanged(before);
-    out = write_grown_dataset(before, nodes, edges, folder, on_progress, stop);
+    out = write_grown_dataset(before, nodes, edges, folder, on_progress, stop,
+                              rolls);
+    if (out && out->now.digest == before.info().digest)
+      out = unchanged(before);
   }
   fs::remove_all(aside, failed);
   if (out && failed)
@@ -113,14 +116,16 @@ result<growth_report> append_into(const dataset& before, const additions& what,
 result<growth_report> append_to_dataset(const fs::path& folder,
                                         const additions& what,
                                         const progress_callback& on_progress,
-                                        const std::atomic<bool>* stop) {
+                                        const std::atomic<bool>* stop,
+                                        bool rolls) {
   growth_report out;
   const auto build = [&](const fs::path& partial) -> result<bool> {
     // Opened with the lock, so that two who append do not lose what is new.
     GRAPHMILL_TRY(const auto before, dataset::open(folder));
     GRAPHMILL_TRYV(expect_growable(before));
     GRAPHMILL_TRYV(check_new_rows(before, what));
-    GRAPHMILL_TRY(out, append_into(before, what, partial, on_progress, stop));
+    GRAPHMILL_TRY(out,
+                  append_into(before, what, partial, on_progress, stop, rolls));
     return out.now.digest != out.before.digest;
   };
   folder_preparation work{folder, present_folder::replace};

@@ -121,9 +121,9 @@ array_form labels_form(label_kind kind, std::int64_t class_count) {
 class grower {
 public:
   grower(const dataset& before, const dataset& nodes, const dataset& edges,
-         const fs::path& folder)
+         const fs::path& folder, bool rolls)
     : before_(before), nodes_(nodes), edges_(edges), folder_(folder),
-      info_(before.info()) {}
+      rolls_(rolls), info_(before.info()) {}
 
   result<growth_report> run(const progress_callback& on_progress,
                             const std::atomic<bool>* stop);
@@ -133,7 +133,12 @@ private:
   result<void> add_labels(std::string_view set, const node_type_info& shown,
                           const dataset::label_arrays& before,
                           const new_nodes_of_type& more, const fs::path& to,
-                          std::array<std::int64_t, 3>& split_counts) const;
+                          std::array<std::int64_t, 3>& split_counts);
+  result<void> roll_seeds(std::string_view set, const node_type_info& shown,
+                          const dataset::label_arrays& before,
+                          std::array<std::vector<std::int64_t>, 3> fresh,
+                          std::int64_t shift, const fs::path& to,
+                          std::array<std::int64_t, 3>& split_counts);
   result<void> add_features(node_type_id type, const new_nodes_of_type& more,
                             const fs::path& to);
   result<void> add_sparse(node_type_id type, const new_nodes_of_type& more,
@@ -147,7 +152,9 @@ private:
   const dataset& nodes_;
   const dataset& edges_;
   const fs::path& folder_;
+  bool rolls_;
   dataset_info info_;
+  std::map<std::string, rolled_rows> rolled_nodes_;
   std::optional<grown_tasks> tasks_; ///< Once nodes are there.
 };
 
@@ -163,7 +170,7 @@ result<void> grower::add_labels(std::string_view set,
                                 const dataset::label_arrays& before,
                                 const new_nodes_of_type& more,
                                 const fs::path& to,
-                                std::array<std::int64_t, 3>& counts) const {
+                                std::array<std::int64_t, 3>& counts) {
   const dataset::label_arrays* given = nullptr;
   if (more.count() > 0 && set.empty() && more.info->class_count > 0) {
     if (more.info->labels != shown.labels
@@ -199,6 +206,16 @@ result<void> grower::add_labels(std::string_view set,
       write_longer(old, labels_form(shown.labels, shown.class_count),
                    std::as_bytes(std::span{bytes}), to / labels_file(set)));
   }
+  if (rolls_) {
+    std::array<std::vector<std::int64_t>, 3> seeds;
+    for (std::size_t s = 0; s < seeds.size(); ++s)
+      if (given != nullptr && given->splits[s]) {
+        GRAPHMILL_TRY(const auto own, given->splits[s]->as<std::int64_t>());
+        seeds[s].assign(own.begin(), own.end());
+      }
+    return roll_seeds(set, shown, before, std::move(seeds),
+                      shown.count - more.count(), to, counts);
+  }
   for (const auto which : all_splits) {
     const auto s = static_cast<std::size_t>(which);
     const auto* ids = before.splits[s] ? &*before.splits[s] : nullptr;
@@ -212,6 +229,64 @@ result<void> grower::add_labels(std::string_view set,
                                     to / seeds_file(which, set)));
     counts[s] += std::ssize(seeds);
   }
+  return ok();
+}
+
+/// Seeds of all old splits become training seeds, but for those without a
+/// label. They stand by ids if those of each split do, and else split after
+/// split.
+/// @param fresh Seeds among new nodes, whose ids grow by `shift`.
+result<void> grower::roll_seeds(std::string_view set,
+                                const node_type_info& shown,
+                                const dataset::label_arrays& before,
+                                std::array<std::vector<std::int64_t>, 3> fresh,
+                                std::int64_t shift, const fs::path& to,
+                                std::array<std::int64_t, 3>& counts) {
+  std::vector<std::int64_t> learnt;
+  auto sorted = true;
+  const auto width = traits_of(shown.labels).rows
+                       ? static_cast<std::size_t>(shown.class_count)
+                       : std::size_t{1};
+  const auto is_labelled = [&](std::int64_t id) {
+    return before.labels && id >= 0 && id < before.labels->rows()
+           && is_known(
+             shown.labels,
+             {reinterpret_cast<const std::uint8_t*>(before.labels->data()),
+              before.labels->bytes().size()},
+             static_cast<std::size_t>(id) * width);
+  };
+  rolled_rows rolled;
+  for (const auto which : all_splits) {
+    const auto& ids = before.splits[static_cast<std::size_t>(which)];
+    if (!ids)
+      continue;
+    GRAPHMILL_TRY(const auto own, ids->as<std::int64_t>());
+    sorted = sorted && std::is_sorted(own.begin(), own.end());
+    for (const auto id : own) {
+      const auto learns = which == split::train || is_labelled(id);
+      if (learns)
+        learnt.push_back(id);
+      if (which != split::train)
+        ++(learns ? rolled.moved : rolled.left_out);
+    }
+  }
+  if (sorted)
+    std::ranges::sort(learnt);
+  for (const auto which : all_splits) {
+    const auto s = static_cast<std::size_t>(which);
+    for (auto& id : fresh[s])
+      id += shift;
+    if (which == split::train)
+      fresh[s].insert(fresh[s].begin(), learnt.begin(), learnt.end());
+    counts[s] = std::ssize(fresh[s]);
+    if (before.splits[s] || !fresh[s].empty())
+      GRAPHMILL_TRYV(
+        write_npy<std::int64_t>(to / seeds_file(which, set), fresh[s]));
+  }
+  if (rolled.moved + rolled.left_out > 0)
+    rolled_nodes_[set.empty() ? shown.name
+                              : fmt::format("{}, labels {}", shown.name, set)] =
+      rolled;
   return ok();
 }
 
@@ -416,6 +491,22 @@ result<void> expect_types_of(const dataset_info& before,
   return ok();
 }
 
+/// The first edge type with a list whose levels overlap in time. Empty: there
+/// is none.
+result<std::string> mixed_edges(const dataset& data) {
+  for (edge_type_id e = 0; e < std::ssize(data.info().edge_types); ++e) {
+    const auto& edges = data.edges(e);
+    if (!edges.times || !edges.visible)
+      continue;
+    GRAPHMILL_TRY(const auto lists, checked_lists(edges));
+    GRAPHMILL_TRY(const auto times, edges.times->as<std::int64_t>());
+    GRAPHMILL_TRY(const auto visible, edges.visible->as<std::int32_t>());
+    if (first_overlap(lists, times, visible))
+      return data.info().edge_type_name(e);
+  }
+  return std::string{};
+}
+
 result<growth_report> grower::run(const progress_callback& on_progress,
                                   const std::atomic<bool>* stop) {
   GRAPHMILL_TRYV(expect_types_of(before_.info(), nodes_.info()));
@@ -436,7 +527,7 @@ result<growth_report> grower::run(const progress_callback& on_progress,
     GRAPHMILL_TRYV(tell());
     GRAPHMILL_TRYV(add_nodes(t));
   }
-  GRAPHMILL_TRY(auto tasks, grown_tasks::open(before_, edges_, info_));
+  GRAPHMILL_TRY(auto tasks, grown_tasks::open(before_, edges_, info_, rolls_));
   tasks_.emplace(std::move(tasks));
   for (edge_type_id e = 0; e < std::ssize(info_.edge_types); ++e) {
     GRAPHMILL_TRYV(tell());
@@ -458,6 +549,18 @@ result<growth_report> grower::run(const progress_callback& on_progress,
   GRAPHMILL_TRYV(write_dataset_info(folder_, info_));
   GRAPHMILL_TRYV(write_array_digests(folder_, digests.arrays));
   growth_report out{before_.info(), info_};
+  out.rolled_nodes = std::move(rolled_nodes_);
+  if (rolls_)
+    for (std::size_t t = 0; t < info_.tasks.size(); ++t)
+      out.rolled_tasks[info_.tasks[t].name] = tasks_->rolled(t);
+  GRAPHMILL_TRY(const auto mixed_before, mixed_edges(before_));
+  GRAPHMILL_TRY(const auto mixed_now, mixed_edges(written));
+  if (mixed_before.empty() && !mixed_now.empty())
+    out.notes.push_back(fmt::format(
+      "some edges of {} that are held out are now older than edges that train: "
+      "no run can train with `evaluate.visible: past` until all earlier rows "
+      "train (append --roll-forward)",
+      mixed_now));
   for (std::size_t t = 0; t < info_.tasks.size(); ++t)
     if (const auto rows = tasks_->repeated_rows(t); rows > 0)
       out.notes.push_back(
@@ -623,13 +726,12 @@ result<void> expect_growable(const dataset& data) {
   return ok();
 }
 
-result<growth_report> write_grown_dataset(const dataset& before,
-                                          const dataset& nodes,
-                                          const dataset& edges,
-                                          const fs::path& folder,
-                                          const progress_callback& on_progress,
-                                          const std::atomic<bool>* stop) {
-  return grower{before, nodes, edges, folder}.run(on_progress, stop);
+result<growth_report>
+write_grown_dataset(const dataset& before, const dataset& nodes,
+                    const dataset& edges, const fs::path& folder,
+                    const progress_callback& on_progress,
+                    const std::atomic<bool>* stop, bool rolls) {
+  return grower{before, nodes, edges, folder, rolls}.run(on_progress, stop);
 }
 
 } // namespace graphmill

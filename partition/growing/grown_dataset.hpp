@@ -3,9 +3,11 @@
 #include "messages/base/error.hpp"
 #include "messages/base/progress.hpp"
 #include "partition/dataset/dataset.hpp"
+#include "partition/growing/grown_tasks.hpp"
 
 #include <atomic>
 #include <filesystem>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -25,6 +27,10 @@ struct growth {
 struct growth_report {
   dataset_info before;
   dataset_info now;
+  /// Rows that became training rows, by the names of tasks and node types.
+  /// Empty unless that was asked for.
+  std::map<std::string, rolled_rows> rolled_tasks{};
+  std::map<std::string, rolled_rows> rolled_nodes{};
   std::vector<std::string> notes{}; ///< Sentences for the user.
 };
 
@@ -45,15 +51,16 @@ result<void> expect_growable(const dataset& data);
 /// Unchanged arrays are the same files. Its digest is that of an import of all
 /// in this order, unless a row of one side has raised the level of an edge of
 /// the other: see `grown_tasks`.
+/// @param rolls Whether old rows and seeds of validation and test become those
+/// of training.
 /// @param before As `expect_growable` demands.
 /// @param nodes, edges As `import_csv_additions` writes them.
 /// @param folder Existing; gets the new dataset.
 /// @param stop Set it to end with code `cancelled`; may be null.
-result<growth_report> write_grown_dataset(const dataset& before,
-                                          const dataset& nodes,
-                                          const dataset& edges,
-                                          const std::filesystem::path& folder,
-                                          const progress_callback& on_progress,
-                                          const std::atomic<bool>* stop);
+result<growth_report>
+write_grown_dataset(const dataset& before, const dataset& nodes,
+                    const dataset& edges, const std::filesystem::path& folder,
+                    const progress_callback& on_progress,
+                    const std::atomic<bool>* stop, bool rolls = false);
 
 } // namespace graphmill

@@ -1,12 +1,14 @@
 #include "partition/growing/grown_tasks.hpp"
 
 #include "partition/dataset/dataset_names.hpp"
+#include "partition/dataset/label_rows.hpp"
 #include "partition/dataset/shard.hpp"
 #include "partition/dataset/task_checks.hpp"
 #include "partition/files/file_io.hpp"
 
 #include <algorithm>
 #include <iterator>
+#include <numeric>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -59,14 +61,17 @@ public:
   /// Adds the edges of a list.
   /// @param sign -1: new ones.
   /// @param held By which levels rise. @param by_time Whether times count.
+  /// @param trains Whether their own level is 0, whatever it was.
   void add(std::size_t destination, int sign, const held_reverses& held,
-           bool by_time, std::vector<listed_edge>& to) const {
+           bool by_time, std::vector<listed_edge>& to,
+           bool trains = false) const {
     if (destination + 1 >= begin_.size())
       return;
     for (auto e = begin_[destination]; e < begin_[destination + 1]; ++e) {
       const auto time =
         times_.empty() ? 0 : times_[static_cast<std::size_t>(e)];
-      auto level = level_of(destination, e - begin_[destination]);
+      auto level = trains ? std::uint8_t{0}
+                          : level_of(destination, e - begin_[destination]);
       if (!held.empty())
         level = std::max(level, held.level(sources_[e],
                                            static_cast<node_id>(destination),
@@ -112,34 +117,39 @@ result<bool> are_times_of_sources(const dataset& data, edge_type_id type) {
   return true;
 }
 
-/// The bytes of rows of two arrays, one after the other.
+/// The bytes of rows of arrays of old splits, and of one of new rows.
 class row_bytes {
 public:
-  row_bytes(const npy_array* before, const npy_array* more)
+  row_bytes(const std::array<const npy_array*, 3>& before,
+            const npy_array* more)
     : before_(before), more_(more) {}
 
-  const npy_array& any() const {
-    return before_ != nullptr ? *before_ : *more_;
+  /// Null: there is none.
+  const npy_array* any() const {
+    const auto at = std::ranges::find_if(
+      before_, [](const npy_array* array) { return array != nullptr; });
+    return at == before_.end() ? more_ : *at;
   }
 
-  void add(bool newer, std::size_t row, std::vector<std::byte>& to) const {
-    const auto& from = newer ? *more_ : *before_;
+  void add(bool newer, split was, std::size_t row,
+           std::vector<std::byte>& to) const {
+    const auto& from = newer ? *more_ : *before_[static_cast<std::size_t>(was)];
     const auto width = from.row_bytes();
     const auto bytes = from.bytes().subspan(row * width, width);
     to.insert(to.end(), bytes.begin(), bytes.end());
   }
 
 private:
-  const npy_array* before_;
+  std::array<const npy_array*, 3> before_;
   const npy_array* more_;
 };
 
 } // namespace
 
 result<grown_tasks> grown_tasks::open(const dataset& before,
-                                      const dataset& edges,
-                                      dataset_info& info) {
-  grown_tasks out{before, edges, info};
+                                      const dataset& edges, dataset_info& info,
+                                      bool rolls) {
+  grown_tasks out{before, edges, info, rolls};
   for (edge_type_id e = 0; e < std::ssize(info.edge_types); ++e)
     if (info.edge_types[static_cast<std::size_t>(e)].leveled)
       if (const auto there =
@@ -168,11 +178,113 @@ result<void> grown_tasks::add_task(std::size_t task) {
                   "new rows of the task {} have other labels, times or weights "
                   "than those that are there",
                   about.name);
-    about.unlabelled += more->unlabelled;
   }
+  if (rolls_)
+    about.unlabelled = 0;
+  if (more != nullptr)
+    about.unlabelled += more->unlabelled;
   for (const auto which : all_splits)
     GRAPHMILL_TRYV(add_split(task, which, more));
   return ok();
+}
+
+/// Old training rows have as many given negatives as those that join them, or
+/// none at all: then the others lose theirs.
+result<void> grown_tasks::settle_negatives(std::size_t task) {
+  const auto& old = before_.info().tasks[task];
+  auto& about = info_.tasks[task];
+  const auto first = std::ranges::find_if(all_splits, [&old](split which) {
+    return old.split_counts[static_cast<std::size_t>(which)] > 0;
+  });
+  const auto each = first == all_splits.end()
+                      ? 0
+                      : old.negative_counts[static_cast<std::size_t>(*first)];
+  for (const auto which : all_splits) {
+    const auto s = static_cast<std::size_t>(which);
+    if (each > 0 && old.split_counts[s] > 0 && old.negative_counts[s] != each)
+      return fail(ec::invalid_argument,
+                  "--roll-forward: each row of the {} split of the task {} has "
+                  "{} given negatives, and of the {} split {}: they cannot "
+                  "train together; import all tables again",
+                  file_stem(*first), about.name, each, file_stem(which),
+                  old.negative_counts[s]);
+  }
+  about.negative_counts = {each, 0, 0};
+  return ok();
+}
+
+/// The old rows of all splits as training rows. They stand as in an import of
+/// one table in the order of time, or else split after split.
+result<std::vector<grown_tasks::grown_row>>
+grown_tasks::rolled_forward(std::size_t task) {
+  const auto& old = before_.info().tasks[task];
+  auto& to = tasks_[task];
+  GRAPHMILL_TRYV(settle_negatives(task));
+  std::vector<std::int32_t> places(old.edge_types.size());
+  std::iota(places.begin(), places.end(), 0);
+  std::array<std::vector<grown_row>, 3> rows;
+  for (const auto which : all_splits) {
+    auto& own = rows[static_cast<std::size_t>(which)];
+    const auto& arrays = to.before.splits[static_cast<std::size_t>(which)];
+    if (!arrays)
+      continue;
+    GRAPHMILL_TRY(own, rows_of(*arrays, false, places));
+    for (auto& row : own)
+      row.was = which;
+    if (which == split::train)
+      continue;
+    stay_ = false;
+    const auto count = std::ssize(own);
+    if (which == split::test && old.unlabelled > 0 && arrays->labels) {
+      const auto kind = *traits_of(old.kind).labels;
+      const auto width = traits_of(kind).rows
+                           ? static_cast<std::size_t>(old.class_count)
+                           : std::size_t{1};
+      const std::span labels{
+        reinterpret_cast<const std::uint8_t*>(arrays->labels->data()),
+        arrays->labels->bytes().size()};
+      std::erase_if(own, [&](const grown_row& row) {
+        return !is_known(kind, labels, row.from * width);
+      });
+    }
+    to.rolled.moved += std::ssize(own);
+    to.rolled.left_out += count - std::ssize(own);
+  }
+  const auto by_type = std::ranges::all_of(rows, [](const auto& own) {
+    return std::ranges::is_sorted(
+      own, {}, [](const grown_row& row) { return row.edge.type; });
+  });
+  const auto type_of = [by_type](const grown_row& row) {
+    return by_type ? row.edge.type : 0;
+  };
+  const auto by_time = std::ranges::all_of(rows, [&](const auto& own) {
+    return std::ranges::is_sorted(own, {}, [&](const grown_row& row) {
+      return std::pair{type_of(row), row.edge.time};
+    });
+  });
+  std::vector<grown_row> out;
+  for (const auto& own : rows)
+    out.insert(out.end(), own.begin(), own.end());
+  std::ranges::stable_sort(out, {}, [&](const grown_row& row) {
+    return std::pair{type_of(row), by_time ? row.edge.time : 0.0};
+  });
+  return out;
+}
+
+result<std::vector<grown_tasks::grown_row>>
+grown_tasks::older_rows(std::size_t task, split which) {
+  if (rolls_ && which == split::train)
+    return rolled_forward(task);
+  const auto& arrays =
+    tasks_[task].before.splits[static_cast<std::size_t>(which)];
+  if (rolls_ || !arrays)
+    return std::vector<grown_row>{};
+  std::vector<std::int32_t> places(info_.tasks[task].edge_types.size());
+  std::iota(places.begin(), places.end(), 0);
+  GRAPHMILL_TRY(auto out, rows_of(*arrays, false, places));
+  for (auto& row : out)
+    row.was = which;
+  return out;
 }
 
 /// @param places Of the edge types of the rows, in the task.
@@ -210,14 +322,8 @@ result<void> grown_tasks::add_split(std::size_t task, split which,
   auto& about = info_.tasks[task];
   auto& to = tasks_[task];
   const auto s = static_cast<std::size_t>(which);
-  std::vector<grown_row> older;
+  GRAPHMILL_TRY(auto older, older_rows(task, which));
   std::vector<grown_row> newer;
-  if (to.before.splits[s]) {
-    std::vector<std::int32_t> places;
-    for (std::size_t i = 0; i < about.edge_types.size(); ++i)
-      places.push_back(static_cast<std::int32_t>(i));
-    GRAPHMILL_TRY(older, rows_of(*to.before.splits[s], false, places));
-  }
   if (more != nullptr && to.more->splits[s]) {
     std::vector<std::int32_t> places;
     for (const auto type : more->edge_types) {
@@ -313,7 +419,7 @@ result<grown_order> grown_tasks::order_of(edge_type_id type) {
   std::vector<listed_edge> list;
   for (std::size_t d = 0; d < static_cast<std::size_t>(destinations); ++d) {
     list.clear();
-    before.add(d, 1, held, by_time, list);
+    before.add(d, 1, held, by_time, list, rolls_);
     more.add(d, -1, held, by_time, list);
     std::ranges::stable_sort(list, {}, [](const listed_edge& edge) {
       return std::pair{edge.level, edge.time};
@@ -339,7 +445,7 @@ std::int64_t grown_tasks::repeated_rows(std::size_t task) const {
   std::vector<rows_of_pairs> fresh(info_.tasks[task].edge_types.size());
   const auto each = [&](bool newer, auto visit) {
     for (const auto& rows : tasks_[task].rows)
-      for (const auto& [edge, is_newer, from] : rows)
+      for (const auto& [edge, is_newer, from, was] : rows)
         if (is_newer == newer)
           visit(fresh[static_cast<std::size_t>(edge.type)],
                 node_pair{edge.source, edge.destination});
@@ -373,7 +479,6 @@ result<void> grown_tasks::write_split(const fs::path& folder, std::size_t task,
   const auto& about = info_.tasks[task];
   const auto s = static_cast<std::size_t>(which);
   const auto& rows = tasks_[task].rows[s];
-  const auto& before = tasks_[task].before.splits[s];
   const auto* more = tasks_[task].more == nullptr ? nullptr
                      : tasks_[task].more->splits[s]
                        ? &*tasks_[task].more->splits[s]
@@ -407,24 +512,29 @@ result<void> grown_tasks::write_split(const fs::path& folder, std::size_t task,
       return arrays != nullptr && arrays->*which_one ? &*(arrays->*which_one)
                                                      : nullptr;
     };
-    const auto* old = of(before ? &*before : nullptr);
-    const auto* fresh = of(more);
-    if (old == nullptr && fresh == nullptr)
+    std::array<const npy_array*, 3> old{};
+    for (const auto each : all_splits)
+      if (const auto& arrays =
+            tasks_[task].before.splits[static_cast<std::size_t>(each)];
+          arrays && (rolls_ ? which == split::train : each == which))
+        old[static_cast<std::size_t>(each)] = of(&*arrays);
+    const row_bytes from{old, of(more)};
+    if (from.any() == nullptr)
       return ok();
-    const row_bytes from{old, fresh};
     std::vector<std::byte> bytes;
     for (const auto& row : rows)
-      from.add(row.newer, row.from, bytes);
-    auto shape = from.any().row_shape();
+      from.add(row.newer, row.was, row.from, bytes);
+    auto shape = from.any()->row_shape();
     shape.insert(shape.begin(), std::ssize(rows));
     return write_npy_bytes(folder
                              / task_file(about.name, file_stem(which), name),
-                           from.any().type(), shape, bytes);
+                           from.any()->type(), shape, bytes);
   };
   GRAPHMILL_TRYV(copy("labels", &task_split_arrays::labels));
   GRAPHMILL_TRYV(copy("times", &task_split_arrays::times));
   GRAPHMILL_TRYV(copy("weights", &task_split_arrays::weights));
-  GRAPHMILL_TRYV(copy("negatives", &task_split_arrays::negatives));
+  if (about.negative_counts[s] > 0)
+    GRAPHMILL_TRYV(copy("negatives", &task_split_arrays::negatives));
   if (!traits_of(about.kind).negatives)
     return ok();
   return which == split::train

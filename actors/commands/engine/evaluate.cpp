@@ -9,6 +9,7 @@
 #include "messages/base/pluralized.hpp"
 #include "messages/work/seed_outcomes.hpp"
 #include "partition/dataset/shard.hpp"
+#include "pipelines/definition/validation/time_checks.hpp"
 #include "pipelines/definition/validation/value_checks.hpp"
 #include "pipelines/flow/batch_metrics.hpp"
 #include "pipelines/task/chosen_target.hpp"
@@ -67,6 +68,16 @@ result<void> check_split(const local_run_config& config, bool scores) {
               seeds, classes, seed_outcomes::most_scores);
 }
 
+/// How many of the rows are older than rows of the training split, so that a
+/// model may have learnt from what they do not see.
+result<std::int64_t> early_rows(const local_run_config& config) {
+  if (config.def.task.empty())
+    return 0;
+  GRAPHMILL_TRY(const auto whole, partitioned_graph::open(config.data));
+  GRAPHMILL_TRY(const auto chosen, choose_target(whole, config.def));
+  return count_early_rows(config.def, chosen, config.evaluated);
+}
+
 /// Gives the edge types of links their names.
 result<void> name_edge_types(const std::filesystem::path& data,
                              const definition& def, nlohmann::json& told) {
@@ -113,6 +124,7 @@ result<int> evaluate(const evaluate_options& options) {
     run.config.def.evaluate.scores = true;
   GRAPHMILL_TRYV(
     check_split(run.config, options.scores || !run.threshold.empty()));
+  GRAPHMILL_TRY(const auto early, early_rows(run.config));
   const auto as = run.config.drawn_as;
   run_reporter reporter{nullptr, show_progress(options.quiet), nullptr};
   reporter.call_work("evaluate " + options.split);
@@ -127,6 +139,15 @@ result<int> evaluate(const evaluate_options& options) {
     return nothing_measured(options.split);
   auto told = reporter.told(as);
   GRAPHMILL_TRYV(name_edge_types(data, def, told));
+  if (early > 0) {
+    told["rows_before_training"] = early;
+    say(stderr,
+        "warning: {} of the {} split {} older than the last training row: "
+        "training has seen later rows than {}, and the figures may be too "
+        "good\n",
+        pluralized(early, "row"), options.split, early == 1 ? "is" : "are",
+        early == 1 ? "it" : "they");
+  }
   tell(options, std::move(told), done.seconds);
   return 0;
 }

@@ -63,7 +63,7 @@ member_share member_share::all(const definition& def,
 result<member_config>
 open_member(const definition& def,
             std::shared_ptr<const partitioned_graph> whole,
-            const member_share& share, bool negatives) {
+            const member_share& share, data_use use, bool negatives) {
   auto graph = std::move(whole);
   if (!def.labels.empty() || !def.task.empty()) {
     GRAPHMILL_TRY(auto chosen, choose_target(*graph, def));
@@ -78,7 +78,8 @@ open_member(const definition& def,
   out.shards.resize(static_cast<std::size_t>(graph->part_count()));
   for (auto part : share.parts) {
     GRAPHMILL_TRY(auto opened, graph->open_shard(part));
-    GRAPHMILL_TRYV(check_visible_past(def, *opened));
+    if (use != data_use::weights_alone)
+      GRAPHMILL_TRYV(check_visible_past(def, *opened));
     out.shards[static_cast<std::size_t>(part)] = std::move(opened);
   }
   out.world = share.world;

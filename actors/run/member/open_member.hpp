@@ -3,6 +3,7 @@
 #include "actors/run/member/member.hpp"
 #include "messages/base/error.hpp"
 #include "messages/definition/definition.hpp"
+#include "pipelines/definition/validation/validation.hpp"
 #include "pipelines/planning/storage_decision.hpp"
 
 #include <memory>
@@ -27,11 +28,13 @@ struct member_share {
 /// @param def Which has been checked for the graph.
 /// @param whole As it was opened; the member has it as the definition's
 /// `labels` or `task` show it.
+/// @param use Only a run that learns refuses rows that are older than what it
+/// learns (`check_visible_past`). A feed may learn.
 /// @param negatives Whether links of a split come with negatives.
 result<member_config>
 open_member(const definition& def,
             std::shared_ptr<const partitioned_graph> whole,
-            const member_share& share, bool negatives = true);
+            const member_share& share, data_use use, bool negatives = true);
 
 /// Decides where the parts of a member are read from, sees to it, and makes the
 /// pool of its batches.

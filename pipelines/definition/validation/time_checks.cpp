@@ -1,6 +1,7 @@
 #include "pipelines/definition/validation/time_checks.hpp"
 
 #include "partition/dataset/chosen_task.hpp"
+#include "partition/dataset/task_checks.hpp"
 #include "pipelines/definition/model_traits.hpp"
 #include "pipelines/definition/yaml/problem.hpp"
 #include "pipelines/task/ranked_ends.hpp"
@@ -198,32 +199,44 @@ result<void> check_visible_past(const definition& def, const shard& part) {
     const auto& edges = part.edges(e);
     const auto& nodes =
       part.nodes(info.edge_types[static_cast<std::size_t>(e)].destination);
-    const auto rows = edges.times.empty() ? 0 : edges.visible.size() / 2;
-    for (std::size_t row = 0; row < rows; ++row) {
-      const auto begin = edges.indptr[row];
-      const auto end = edges.indptr[row + 1];
-      for (edge_level level = 0; level < all_levels; ++level) {
-        const auto next = begin + edges.seen(row, level);
-        // Damage of lists is told where they are read.
-        if (begin < 0 || next <= begin || next >= end
-            || std::cmp_greater(end, edges.times.size())
-            || edges.times[static_cast<std::size_t>(next - 1)]
-                 <= edges.times[static_cast<std::size_t>(next)])
-          continue;
-        return fail(ec::invalid_argument,
-                    "`evaluate.visible: past` is for tasks that were split by "
-                    "time, and an edge of type {} to node {} that {} holds out "
-                    "is older than another one. Import {} with --by time for "
-                    "each task of these edges, and put edges without a label "
-                    "into the test split, for in no split they count as "
-                    "training; or leave `evaluate.visible` out",
-                    in_quotes(info.edge_type_name(e)),
-                    nodes.original(nodes.begin + static_cast<node_id>(row)),
-                    in_quotes(info.name), in_quotes(info.name));
-      }
-    }
+    const auto row = first_overlap(edges.indptr, edges.times, edges.visible);
+    if (!row)
+      continue;
+    return fail(ec::invalid_argument,
+                "`evaluate.visible: past` trains on tasks that are split by "
+                "time, and an edge of type {} to node {} that {} holds out is "
+                "older than another one. If the dataset has grown, `graphmill "
+                "append DATASET --roll-forward` makes all earlier rows "
+                "training rows. If not, import it with --by time for each task "
+                "of these edges, and put edges without a label into the test "
+                "split, for in no split they count as training; or leave "
+                "`evaluate.visible` out",
+                in_quotes(info.edge_type_name(e)),
+                nodes.original(nodes.begin + static_cast<node_id>(*row)),
+                in_quotes(info.name));
   }
   return ok();
+}
+
+result<std::int64_t> count_early_rows(const definition& def,
+                                      const partitioned_graph& graph,
+                                      split which) {
+  if (def.evaluate.visible != visible_edges::past || which == split::train
+      || !graph.task())
+    return 0;
+  const auto times_of = [&graph](split one) -> result<std::span<const double>> {
+    const auto& rows = graph.task()->splits[static_cast<std::size_t>(one)];
+    if (!rows || !rows->times)
+      return std::span<const double>{};
+    return rows->times->as<double>();
+  };
+  GRAPHMILL_TRY(const auto learnt, times_of(split::train));
+  GRAPHMILL_TRY(const auto held, times_of(which));
+  if (learnt.empty())
+    return 0;
+  const auto last = *std::ranges::max_element(learnt);
+  return std::ranges::count_if(held,
+                               [last](double time) { return time < last; });
 }
 
 std::vector<std::pair<std::string, std::string>>

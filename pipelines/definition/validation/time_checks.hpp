@@ -21,9 +21,17 @@ time_rule time_rule_of(const definition& def, const dataset_info& info);
 result<void> check_named_pairs(const definition& def);
 
 /// Fails if rows see edges that are held out (`evaluate.visible: past`), and
-/// lists of a part are not in the order of time over all splits: the past of a
-/// row is the front of a list. Reads two times for each split and list.
+/// lists of a part are not in the order of time over all splits: a model that
+/// learns from such a part is measured on rows that are older than what it
+/// learns. Reads two times for each split and list.
 result<void> check_visible_past(const definition& def, const shard& part);
+
+/// How many rows of a split are older than the last training row, where that
+/// matters: with `evaluate.visible: past`.
+/// @param graph As the definition's `task` shows it.
+result<std::int64_t> count_early_rows(const definition& def,
+                                      const partitioned_graph& graph,
+                                      split which);
 
 /// The problems of fields about times for a dataset, by path: times that the
 /// dataset or its rows lack, that would be ignored without a word, and what has

@@ -444,8 +444,8 @@ std::vector<problem> problems_with(const definition_source& source,
   auto problems = problems_with(source, graph.info());
   const auto path = "evaluate.visible";
   const auto& def = source.value;
-  if (def.evaluate.visible != visible_edges::past || !problems.empty()
-      || !source.usable(path))
+  if (def.evaluate.visible != visible_edges::past || trains_nothing(def)
+      || !problems.empty() || !source.usable(path))
     return problems;
   for (part_id p = 0; p < graph.part_count() && problems.empty(); ++p)
     if (const auto part = graph.open_shard(p))

@@ -153,8 +153,8 @@ public:
     : ranks_(def.trainer.replicas) {
     auto whole = std::make_shared<const partitioned_graph>(
       value_of(partitioned_graph::open(data)));
-    auto config =
-      value_of(open_member(def, whole, member_share::all(def, *whole)));
+    auto config = value_of(open_member(
+      def, whole, member_share::all(def, *whole), data_use::training));
     config.needs = {};
     config.needs.merged_relations = false;
     config.needs.degrees = true;

@@ -4,6 +4,7 @@
 #include "partition/dataset/task_checks.hpp"
 #include "partition/growing/appending.hpp"
 #include "partition/growing/grown_dataset.hpp"
+#include "partition/growing/new_arrays.hpp"
 #include "partition/partitioners/partition_dataset.hpp"
 #include "tests/partition/importers/npy/array_list.hpp"
 #include "tests/support/catch.hpp"
@@ -289,6 +290,7 @@ struct one_list {
     auto options = tables(edges);
     options.changes.tasks = {task};
     options.choices = choices;
+    options.times = time_unit::steps;
     options.reverse = reverse;
     return value_of(import_csv(options, folder));
   }
@@ -685,6 +687,120 @@ CATCH_TEST_CASE("parts grow with their tasks", "[partition][growing][tasks]") {
       CATCH_CHECK(rows.splits[s]->edges.rows()
                   == data.info().tasks[0].split_counts[s]);
   }
+}
+
+CATCH_TEST_CASE(
+  "rows that roll forward are those of an import that trains them",
+  "[partition][growing][tasks]") {
+  for (std::uint64_t seed = 0; seed < 24; ++seed) {
+    CATCH_INFO("seed " << seed);
+    random_stream draws{stream_key(seed, purpose::split, 0, 0), 12};
+    const auto labels = seed % 2 == 0;
+    const auto new_rows = seed % 3 != 0;
+    one_list grown;
+    one_list whole;
+    for (auto* set : {&grown, &whole}) {
+      set->task.kind =
+        labels ? edge_task_kind::edge_class : edge_task_kind::link;
+      set->choices = {{csv_role::task_split, "set"},
+                      {csv_role::edge_time, "when"}};
+      if (labels)
+        set->choices.push_back({csv_role::task_label, "label"});
+      set->reverse = seed % 4 < 2;
+    }
+    const std::string header =
+      labels ? "source,target,set,when,label\n" : "source,target,set,when\n";
+    std::string first = header;
+    std::string later = header;
+    std::string all = header;
+    std::int64_t held = 0;
+    std::int64_t unlabelled = 0;
+    for (int i = 0; i < 60; ++i) {
+      const auto was = i < 3 ? static_cast<std::size_t>(i) : draws.below(4);
+      const auto ends =
+        i < 6 ? fmt::format("n{},n{}", i, (i + 1) % 6)
+              : fmt::format("n{},n{}", draws.below(6), draws.below(6));
+      const auto unknown = labels && was == 2 && i > 2 && draws.below(4) == 0;
+      const auto label = !labels      ? ""
+                         : unknown    ? ","
+                         : i % 2 == 0 ? ",x"
+                                      : ",y";
+      const auto row = [&](const char* set) {
+        return fmt::format("{},{},{}{}\n", ends, set, 2 * i, label);
+      };
+      constexpr std::array names{"train", "val", "test", ""};
+      if (i >= 50) {
+        if (!new_rows)
+          break;
+        later += row(names[was]);
+        all += row(names[was]);
+        continue;
+      }
+      first += row(names[was]);
+      all += row(was == 3 || unknown ? "" : "train");
+      held += (was == 1 || was == 2) && !unknown ? 1 : 0;
+      unlabelled += unknown ? 1 : 0;
+    }
+    grown.import(first);
+    auto options = grown.tables(later);
+    if (!new_rows)
+      options.edges.clear();
+    additions what = options;
+    if (!new_rows)
+      what = new_arrays{};
+    const auto done =
+      value_of(append_to_dataset(grown.folder, what, {}, nullptr, true));
+    CATCH_CHECK(done.rolled_tasks.at("learnt").moved == held);
+    CATCH_CHECK(done.rolled_tasks.at("learnt").left_out == unlabelled);
+    const auto imported = whole.import(all);
+    const auto a = grown.opened();
+    const auto b = whole.opened();
+    CATCH_CHECK(value_of(digests_of(a)).arrays
+                == value_of(digests_of(b)).arrays);
+    CATCH_CHECK(done.now.digest == imported.digest);
+    CATCH_CHECK(done.now.tasks[0].split_counts
+                == imported.tasks[0].split_counts);
+    CATCH_CHECK(done.now.tasks[0].unlabelled == imported.tasks[0].unlabelled);
+  }
+}
+
+CATCH_TEST_CASE("rows that roll forward lose negatives that training has not",
+                "[partition][growing][tasks]") {
+  one_list set;
+  set.choices = {{csv_role::task_split, "set"},
+                 {csv_role::task_negatives, "wrong"}};
+  set.import("source,target,set,wrong\na,b,train,\nb,c,val,a\nc,a,test,b|c\n");
+  const auto done =
+    value_of(append_to_dataset(set.folder, new_arrays{}, {}, nullptr, true));
+  CATCH_CHECK(done.now.tasks[0].split_counts == counts{3, 0, 0});
+  CATCH_CHECK(done.now.tasks[0].negative_counts
+              == decltype(done.now.tasks[0].negative_counts){});
+  CATCH_CHECK_FALSE(set.opened().task(0).splits[0]->negatives);
+  one_list other;
+  other.choices = set.choices;
+  other.import("source,target,set,wrong\na,b,train,c\nb,c,val,a|b\n");
+  CATCH_CHECK_THAT(
+    error_of(append_to_dataset(other.folder, new_arrays{}, {}, nullptr, true))
+      .message,
+    contains("they cannot train together"));
+}
+
+CATCH_TEST_CASE("a note says when held-out edges become older than training",
+                "[partition][growing][tasks]") {
+  const std::string header = "source,target,set,when\n";
+  const auto old = header + "a,b,train,1\na,b,val,2\na,b,test,3\n";
+  const auto notes_of = [&](const std::string& row) {
+    one_list set;
+    set.choices = {{csv_role::task_split, "set"},
+                   {csv_role::edge_time, "when"}};
+    set.import(old);
+    value_of(set.append(header + row));
+    return set.has_note("no run can train with `evaluate.visible: past`");
+  };
+  CATCH_CHECK(notes_of("a,b,train,4\n"));
+  CATCH_CHECK(notes_of("a,b,test,0\n"));
+  CATCH_CHECK_FALSE(notes_of("a,b,test,4\n"));
+  CATCH_CHECK_FALSE(notes_of("b,a,test,0\n"));
 }
 
 } // namespace graphmill::test::growing_tasks

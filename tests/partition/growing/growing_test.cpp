@@ -945,3 +945,35 @@ CATCH_TEST_CASE("damage is not appended to", "[partition][growing]") {
   put_value(unnamed.folder / "dataset.json", "/digest", "");
   CATCH_CHECK_THAT(unnamed.refusal(more), contains("has no digest"));
 }
+
+CATCH_TEST_CASE(
+  "seeds that roll forward are those of an import that trains them",
+  "[partition][growing]") {
+  const auto import = [](const temp_folder& sources, const fs::path& folder,
+                         const std::string& persons) {
+    csv_import_options out;
+    out.nodes = {{"person", put_table(sources / "p.csv",
+                                      "id,label,split,f0\n" + persons)}};
+    out.edges = {{"person__knows__person",
+                  put_table(sources / "e.csv", "source,target\np0,p1\n")}};
+    fs::create_directory(folder);
+    return value_of(import_csv(out, folder));
+  };
+  const temp_folder sources;
+  const temp_folder parent;
+  import(sources, parent / "grown",
+         "p0,a,train,1\np1,b,test,2\np2,a,val,3\np3,b,train,4\np4,b,,5\n");
+  csv_import_options more;
+  more.nodes = {{"person", put_table(sources / "new.csv",
+                                     "id,label,split,f0\np5,a,test,6\n")}};
+  const auto done =
+    value_of(append_to_dataset(parent / "grown", more, {}, nullptr, true));
+  CATCH_CHECK(done.rolled_nodes.at("person").moved == 2);
+  const auto whole =
+    import(sources, parent / "whole",
+           "p0,a,train,1\np1,b,train,2\np2,a,train,3\np3,b,train,4\np4,b,,5\n"
+           "p5,a,test,6\n");
+  CATCH_CHECK(done.now.node_types[0].split_counts
+              == whole.node_types[0].split_counts);
+  CATCH_CHECK(done.now.digest == whole.digest);
+}

@@ -263,6 +263,12 @@ class Recipes(runs.Workplace):
                 1 + random.integers(100) + 120 * (i % 20 == 7),
                 f"2025-{1 + i // 50:02}-{1 + i // 2 % 25:02}T08:{i % 60:02}",
                 "fraud" if i % 20 == 7 else "fine") for i in range(600)])
+        for day, name in ((2, "monday"), (3, "tuesday")):
+            table(f"{name}.csv", "from,to,amount,when,kind",
+                  [(f"b{i}", f"b{(day + 7) * i % 80}", 3 * i,
+                    f"2026-01-{day:02}T08:{i:02}",
+                    "fraud" if i % 10 == 3 else "fine")
+                   for i in range(1, 31)])
         table("new-wires.csv", "from,to,amount,when,kind",
               [(f"b{i}", f"b{7 * i % 80}", 3 * i, f"2026-01-01T08:{i:02}", "")
                for i in range(1, 31)])
@@ -458,11 +464,12 @@ class Recipes(runs.Workplace):
                          odds[:20])
         # The number of the class is that of its column.
         self.assertIn("      1 fraud ", printed)
-        with (self.top / "all-scores.csv").open() as table:
-            grown = list(csv.DictReader(table))
-        self.assertEqual(len(grown), 150)
-        self.assertEqual([row["source"] for row in grown[120:]],
-                         [f"b{i}" for i in range(1, 31)])
+        # All rows before Tuesday train.
+        self.assertIn("270 rows of validation and test moved to training",
+                      printed)
+        with (self.top / "tuesday-scores.csv").open() as table:
+            self.assertEqual([row["source"] for row in csv.DictReader(table)],
+                             [f"b{i}" for i in range(1, 31)])
 
     def larger_than_memory(self, title):
         """The weights are those of a run in memory."""

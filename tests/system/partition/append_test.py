@@ -300,10 +300,10 @@ class Append(runs.Workplace):
         table.write_text("\n".join(lines) + "\n")
         return f"account__pays__account={table}"
 
-    def paid(self, name):
+    def paid(self, name, *more):
         """A dataset of five days of payments, with a task."""
         data = self.top / name
-        imported("csv", "--edges", self.payments(name, (1, 6)), "--source",
+        imported("csv", *more, "--edges", self.payments(name, (1, 6)), "--source",
                  "from", "--destination", "to", "--feature", "amount",
                  "--edge-time", "when", "--reverse", "--task-kind",
                  "fraud=edge_class", "--task-label", "fraud=kind",
@@ -358,6 +358,68 @@ class Append(runs.Workplace):
         self.assertIn("train, val, test or none expected", done.stderr)
         self.assertEqual(graphmill("append", data, "--parts", parts, "--split",
                                    "test").returncode, 2)
+
+    def test_days(self):
+        """Each day is tested before it trains, with all edges of the past in
+        sight; older rows among newer ones are predicted, but not learnt."""
+        accounts = self.top / "accounts.csv"
+        accounts.write_text("id,size\n" + "".join(f"a{i},{i}\n" for i in range(30)))
+        data = self.paid("days", "--nodes", f"account={accounts}")
+        parts = runs.partitioned(data, 2, "random")
+        run = {"task": "fraud", "sampler": {"fanouts": [4, 4], "time": "strict",
+                                            "disjoint": True},
+               "model": {"kind": "hetero_sage", "hidden": 8},
+               "decoder": {"kind": "bilinear"}, "evaluate": {"visible": "past"},
+               "train": {"batch_size": 32, "epochs": 1}}
+        first = self.train(run, data)
+        self.ask("append", data, "--edges", self.payments("two", (6, 7)),
+                 "--parts", parts)
+        told = self.ask("evaluate", first["run"], "--data", data)
+        self.assertEqual(told["seeds"], 120)
+        self.assertNotIn("rows_before_training", told)
+        told = self.ask("append", data, "--edges",
+                        self.payments("three", (7, 8)), "--roll-forward",
+                        "--parts", parts)
+        self.assertEqual(told["rolled_forward"],
+                         {"tasks": {"fraud": {"moved": 180, "left_out": 0}}})
+        self.assertEqual(told["tasks"],
+                         {"fraud": {"train": 0, "val": 0, "test": 60}})
+        for where in (data, parts):
+            self.checked(where)
+        self.assertEqual(len(self.rows_of(data, "train", "edges")), 360)
+        self.assertFalse((data / "tasks/fraud/val.edges.npy").exists())
+        weights = pathlib.Path(first["run"]) / "weights.safetensors"
+        on = runs.merged(run, {"model": {"weights": str(weights)}})
+        second, of_parts = (self.train(on, where) for where in (data, parts))
+        self.assertEqual(second["digest"], of_parts["digest"])
+        self.assertEqual(self.ask("evaluate", second["run"])["seeds"], 60)
+
+        late = self.ask("append", data, "--edges", self.payments("late", (1, 2)),
+                        "--parts", parts)
+        self.assertIn("no run can train with `evaluate.visible: past`",
+                      "\n".join(late["notes"]))
+        done = graphmill("train", self.write(on, data), "--data", data)
+        self.assertIn("append DATASET --roll-forward", done.stderr)
+        scores = self.top / "late.csv"
+        self.ask("predict", second["run"], "--data", data, "--split", "test",
+                 "--out", scores)
+        self.assertEqual(len(scores.read_text().splitlines()), 1 + 120)
+        answers = [self.ask("evaluate", second["run"], "--data", where)
+                   for where in (data, parts)]
+        for told in answers:
+            self.assertEqual(told["rows_before_training"], 60)
+        self.assertEqual(answers[0]["loss"], answers[1]["loss"])
+        told = self.ask("append", data, "--roll-forward", "--parts", parts)
+        self.assertEqual((told["edges"], told["rolled_forward"]),
+                         (0, {"tasks": {"fraud": {"moved": 120,
+                                                  "left_out": 0}}}))
+        for where in (data, parts):
+            self.checked(where)
+            self.train(on, where)
+        old = self.digest(data)
+        told = self.ask("append", data, "--roll-forward", "--parts", parts)
+        self.assertIn("stays as it is", "\n".join(told["notes"]))
+        self.assertEqual(self.digest(data), old)
 
     def test_nothing_new(self):
         data = self.paid("nothing")

@@ -300,11 +300,16 @@ class Times(runs.Workplace):
         before = list(self.runs.iterdir())
         for command in (("validate", self.write(LINKS, untidy)),
                         ("train", self.write(LINKS, untidy), "--runs",
-                         self.runs),
-                        ("evaluate", run)):
+                         self.runs)):
             done = graphmill(*command, "--data", untidy)
             self.assertEqual(done.returncode, 1, done.stdout)
-            self.assertIn("is for tasks that were split by time", done.stderr)
+            self.assertIn("trains on tasks that are split by time", done.stderr)
+        done = graphmill("evaluate", run, "--data", untidy, "--json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("older than the last training row", done.stderr)
+        told = json.loads(done.stdout)
+        self.assertGreater(told["rows_before_training"], 0)
+        self.assertLessEqual(told["rows_before_training"], told["seeds"])
         self.assertEqual(list(self.runs.iterdir()), before)
         run = self.train(merged(LINKS, {"sampler": {"window": 900},
                                         "train": {"epochs": 1}}),

@@ -58,7 +58,7 @@ open_served(const deployment& assignment, const definition& def,
     return fail(ec::invalid_argument, "run {} is a feed, which is not for here",
                 assignment.run);
   GRAPHMILL_TRYV(check_against(def, graph->info(), data_use::feeding));
-  GRAPHMILL_TRY(auto out, open_member(def, graph, share));
+  GRAPHMILL_TRY(auto out, open_member(def, graph, share, data_use::feeding));
   GRAPHMILL_TRYV(settle_storage(out, storage, run_plan{}));
   return out;
 }

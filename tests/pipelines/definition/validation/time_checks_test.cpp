@@ -244,7 +244,8 @@ CATCH_TEST_CASE(
   for (const auto& times : {std::vector<std::int64_t>{3, 5, 4, 9},
                             std::vector<std::int64_t>{3, 5, 9, 8}})
     CATCH_CHECK_THAT(error_of(checked(times)).message,
-                     contains("`n__to__n` to node 2"));
+                     contains("`n__to__n` to node 2")
+                       && contains("--roll-forward"));
   type.levels[2] = {0, 0, 2, 2}; // No edge is of level 1.
   value_of(checked({3, 5, 5, 9}));
   CATCH_CHECK_FALSE(checked({3, 5, 4, 9}));
