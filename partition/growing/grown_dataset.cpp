@@ -10,6 +10,7 @@
 #include "partition/files/json_text.hpp"
 #include "partition/growing/grown_arrays.hpp"
 #include "partition/growing/grown_tasks.hpp"
+#include "partition/growing/new_arrays.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -352,9 +353,8 @@ result<void> grower::add_ids(node_type_id type, const new_nodes_of_type& more,
   if (!fs::exists(fresh, failed))
     return fail(
       ec::invalid_argument,
-      "nodes of type {} have ids, and the new ones are given without; "
-      "append them as text tables",
-      more.info->name);
+      "nodes of type {} have ids, and the new ones are given without; {}",
+      more.info->name, instead_of_arrays(before_.folder()));
   fs::copy_file(from / ids_file, to / ids_file, failed);
   if (failed)
     return fail_errno(failed.value(), "cannot copy {}",

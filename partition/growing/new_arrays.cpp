@@ -11,7 +11,10 @@
 #include "partition/writing/dataset_writer.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <optional>
+#include <string>
+#include <system_error>
 
 namespace graphmill {
 
@@ -57,19 +60,19 @@ arrays_by_type(const std::vector<new_array>& arrays, std::size_t types,
 }
 
 /// Fails unless rows of an array are features of a type.
-result<void> check_rows_of(const node_type_info& type, const npy_array& rows) {
+result<void> check_rows_of(const node_type_info& type, const npy_array& rows,
+                           const std::filesystem::path& dataset) {
   const auto width = type.feature_width;
   const auto& shape = rows.shape();
   if (type.timed)
-    return fail(ec::invalid_argument,
-                "{}: nodes of type {} have times; append them as text tables",
-                rows.path().string(), type.name);
+    return fail(ec::invalid_argument, "{}: nodes of type {} have times; {}",
+                rows.path().string(), type.name, instead_of_arrays(dataset));
   if (type.sparse_features || width == 0)
-    return fail(ec::invalid_argument,
-                "{}: nodes of type {} {}; append them as text tables",
+    return fail(ec::invalid_argument, "{}: nodes of type {} {}; {}",
                 rows.path().string(), type.name,
                 width == 0 ? "have no features to tell their number by"
-                           : "have sparse features");
+                           : "have sparse features",
+                instead_of_arrays(dataset));
   if (shape.empty() || shape.size() > 2 || columns_of(rows) != width)
     return fail(ec::invalid_argument,
                 "{}: rows of {} features are expected, as other nodes of "
@@ -183,12 +186,12 @@ result<void> check_ends_of(const dataset& data, edge_type_id type,
                 ends.path().string());
   if (about.weighted || about.timed || about.feature_width > 0)
     return fail(ec::invalid_argument,
-                "{}: edges of {} have {}, which arrays of ends lack; append "
-                "them as text tables",
+                "{}: edges of {} have {}, which arrays of ends lack; {}",
                 ends.path().string(), name,
                 about.weighted ? "weights"
                 : about.timed  ? "times"
-                               : "features");
+                               : "features",
+                instead_of_arrays(data.folder()));
   for (edge_type_id forward = 0; forward < std::ssize(info.edge_types);
        ++forward)
     if (reverse_of(data, forward) == type)
@@ -255,6 +258,14 @@ incoming_task rows_in(const edge_task_info& task, std::optional<split> which,
 
 } // namespace
 
+std::string instead_of_arrays(const std::filesystem::path& dataset) {
+  std::error_code failed;
+  return std::filesystem::exists(dataset / "columns.json", failed)
+           ? "append them as text tables"
+           : "append cannot add them to a dataset of arrays: import all arrays "
+             "again";
+}
+
 result<void> import_npy_additions(const dataset& data, const new_arrays& arrays,
                                   const additions_folders& folders,
                                   const progress_callback& on_progress,
@@ -283,7 +294,7 @@ result<void> import_npy_additions(const dataset& data, const new_arrays& arrays,
     info.node_types.push_back({.name = type.name});
     if (!nodes[t])
       continue;
-    GRAPHMILL_TRYV(check_rows_of(type, *nodes[t]));
+    GRAPHMILL_TRYV(check_rows_of(type, *nodes[t], data.folder()));
     if (const auto meaning = meanings.find(type.name);
         meaning != meanings.end()) {
       GRAPHMILL_TRY(norms[t],

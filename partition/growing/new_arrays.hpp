@@ -30,6 +30,10 @@ struct new_arrays {
   new_row_splits rows{};
 };
 
+/// What to do where arrays cannot say what is new of a dataset: tables can, if
+/// it was imported from tables.
+std::string instead_of_arrays(const std::filesystem::path& dataset);
+
 /// Writes new nodes and edges as `import_csv_additions` does. Rows of features
 /// are scaled as the import did. An array of edges holds their ends alone, so
 /// this fails where edges, or rows of their tasks, also have weights or times.

@@ -505,6 +505,13 @@ result<void> continue_tasks(const nlohmann::json& record,
 result<void> adopt_csv_record(csv_import_options& options) {
   const auto path = options.like / record_file;
   auto read = read_json(path, largest_csv_record);
+  if (!read && read.error().code == ec::not_found && !options.after.empty())
+    return fail(ec::invalid_argument,
+                "{} was not imported from tables (it has no columns.json), so "
+                "that append takes no tables: give arrays (.npy), which have "
+                "no times, weights or features of edges, or import it again, "
+                "whole",
+                options.after.string());
   if (!read && read.error().code == ec::not_found)
     return no_csv_record(options, "it has no columns.json");
   if (!read)
