@@ -900,6 +900,19 @@ CATCH_TEST_CASE("arrays say nothing of times, zeros and features of edges",
     known, "have features, which arrays of ends lack");
 }
 
+CATCH_TEST_CASE("a dataset of arrays is given advice that it can follow",
+                "[partition][growing]") {
+  two_kinds set;
+  set.import(set.both());
+  const new_arrays likes{.edges = {{"likes", set.ends}}};
+  CATCH_CHECK_THAT(set.refusal_of(likes), contains("append them as text"));
+  fs::remove(set.folder / "columns.json");
+  CATCH_CHECK_THAT(set.refusal_of(likes), contains("import all arrays again"));
+  CATCH_CHECK_THAT(
+    error_of(append_tables(set.folder, set.both())).message,
+    contains("takes no tables: give arrays (.npy), which have no times"));
+}
+
 CATCH_TEST_CASE("features of edges grow with them",
                 "[partition][growing][edge_features]") {
   one_table set;
