@@ -344,7 +344,8 @@ void add_append_command(command_line& cli) {
   command->add_flag("--roll-forward", given->roll_forward,
                     "Rows that were held out so far become training rows, "
                     "before new ones get their split. Rows without a label "
-                    "are left out. Needs no --nodes and --edges");
+                    "are left out. Seeds of nodes, too. May be given alone, or "
+                    "with new rows");
   command->add_option("--parts", given->parts,
                       "Folder of the dataset in parts, which grows, too. "
                       "Without --nodes and --edges, it catches up with the "

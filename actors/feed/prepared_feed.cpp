@@ -314,8 +314,10 @@ prepare_feed(const feed_request& request,
   GRAPHMILL_TRY(out.records, records_in(request.data, share.parts));
   // Opened again, so that seeds are read from the files that were recorded.
   GRAPHMILL_TRY(auto graph, reopen(request.data, seen));
-  GRAPHMILL_TRY(out.member,
-                open_member(def, std::move(graph), share, data_use::feeding));
+  const auto learns = split_of(request.phase) == split::train;
+  GRAPHMILL_TRY(out.member, open_member(def, std::move(graph), share,
+                                        learns ? data_use::feeding
+                                               : data_use::weights_alone));
   out.def = def;
   auto& member = out.member;
   GRAPHMILL_TRYV(still_unchanged(out.records, replaced_files::count));

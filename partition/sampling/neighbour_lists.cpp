@@ -113,6 +113,9 @@ void keep_latest(std::size_t count, std::span<const std::int64_t> times,
   std::ranges::sort(left);
 }
 
+/// A request keeps a number for each edge that such lists step over.
+constexpr std::size_t most_steps = std::size_t{1} << 24;
+
 /// Finds what a list gives whose levels overlap in time: as the graph of that
 /// time does, with its edges in the order of the list.
 /// @param i Its number in the request.
@@ -121,6 +124,12 @@ result<void> settle_mixed(list_task& work, std::size_t i,
   const auto& request = work.request;
   const auto id = request.destinations[i];
   const auto begin = work.edges.indptr[id - work.nodes.begin] + seen.first;
+  if (work.skips.size() + static_cast<std::size_t>(seen.count) > most_steps)
+    return fail(ec::invalid_argument,
+                "among the in-edges of node {}, held-out ones are older than "
+                "training edges, and a batch would step over too many of them: "
+                "make batches smaller, or append DATASET --roll-forward",
+                work.nodes.original(id));
   std::vector<std::uint32_t> gone;
   const auto& lists = request.excluded;
   if (const auto at =

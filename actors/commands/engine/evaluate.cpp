@@ -142,11 +142,10 @@ result<int> evaluate(const evaluate_options& options) {
   if (early > 0) {
     told["rows_before_training"] = early;
     say(stderr,
-        "warning: {} of the {} split {} older than the last training row: "
-        "training has seen later rows than {}, and the figures may be too "
-        "good\n",
-        pluralized(early, "row"), options.split, early == 1 ? "is" : "are",
-        early == 1 ? "it" : "they");
+        "warning: {} of the {} split {} older than the last training row of "
+        "this dataset: if the run has learnt from that row, the figures may be "
+        "too good\n",
+        pluralized(early, "row"), options.split, early == 1 ? "is" : "are");
   }
   tell(options, std::move(told), done.seconds);
   return 0;

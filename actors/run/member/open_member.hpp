@@ -29,7 +29,7 @@ struct member_share {
 /// @param whole As it was opened; the member has it as the definition's
 /// `labels` or `task` show it.
 /// @param use Only a run that learns refuses rows that are older than what it
-/// learns (`check_visible_past`). A feed may learn.
+/// learns (`check_visible_past`). A feed of training rows may learn.
 /// @param negatives Whether links of a split come with negatives.
 result<member_config>
 open_member(const definition& def,

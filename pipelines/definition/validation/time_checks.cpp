@@ -1,6 +1,7 @@
 #include "pipelines/definition/validation/time_checks.hpp"
 
 #include "partition/dataset/chosen_task.hpp"
+#include "partition/dataset/label_rows.hpp"
 #include "partition/dataset/task_checks.hpp"
 #include "pipelines/definition/model_traits.hpp"
 #include "pipelines/definition/yaml/problem.hpp"
@@ -224,6 +225,21 @@ result<std::int64_t> count_early_rows(const definition& def,
   if (def.evaluate.visible != visible_edges::past || which == split::train
       || !graph.task())
     return 0;
+  const auto& about = *chosen_task(graph.info());
+  const auto& measured = graph.task()->splits[static_cast<std::size_t>(which)];
+  const auto kind = traits_of(about.kind).labels;
+  const auto is_measured = [&](std::size_t row) {
+    if (!kind || !measured->labels)
+      return true;
+    const auto bytes = measured->labels->bytes();
+    const auto width = traits_of(*kind).rows
+                         ? static_cast<std::size_t>(about.class_count)
+                         : std::size_t{1};
+    return is_known(
+      *kind,
+      {reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()},
+      row * width);
+  };
   const auto times_of = [&graph](split one) -> result<std::span<const double>> {
     const auto& rows = graph.task()->splits[static_cast<std::size_t>(one)];
     if (!rows || !rows->times)
@@ -235,8 +251,10 @@ result<std::int64_t> count_early_rows(const definition& def,
   if (learnt.empty())
     return 0;
   const auto last = *std::ranges::max_element(learnt);
-  return std::ranges::count_if(held,
-                               [last](double time) { return time < last; });
+  std::int64_t out = 0;
+  for (std::size_t row = 0; row < held.size(); ++row)
+    out += held[row] < last && is_measured(row) ? 1 : 0;
+  return out;
 }
 
 std::vector<std::pair<std::string, std::string>>

@@ -409,10 +409,14 @@ class Append(runs.Workplace):
         for told in answers:
             self.assertEqual(told["rows_before_training"], 60)
         self.assertEqual(answers[0]["loss"], answers[1]["loss"])
+        self.ask("append", data, "--edges",
+                 self.payments("unknown", (1, 2), labelled=False), "--parts", parts)
+        told = self.ask("evaluate", second["run"], "--data", data)
+        self.assertEqual((told["seeds"], told["rows_before_training"]), (120, 60))
         told = self.ask("append", data, "--roll-forward", "--parts", parts)
         self.assertEqual((told["edges"], told["rolled_forward"]),
                          (0, {"tasks": {"fraud": {"moved": 120,
-                                                  "left_out": 0}}}))
+                                                  "left_out": 60}}}))
         for where in (data, parts):
             self.checked(where)
             self.train(on, where)
