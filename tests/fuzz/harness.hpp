@@ -27,9 +27,6 @@ struct harness {
   std::vector<std::string> (*seeds)();
   /// Changed inputs that the tests run: as many as a second allows.
   int test_runs = 0;
-  /// What the reader may reserve for an input besides `most_bytes`; null:
-  /// nothing.
-  std::size_t (*reserves)(std::string_view input) = nullptr;
 };
 
 /// All harnesses.
@@ -38,7 +35,7 @@ std::span<const harness> harnesses();
 /// Runs a harness on an input, and ends the process if that takes more than
 /// `most_seconds` of processor time, or, in a build with the address sanitizer,
 /// if more than `most_bytes` are allocated at a time beyond the input's own
-/// size and what its harness `reserves`.
+/// size.
 void run_within_limits(const harness& which, std::string_view input);
 
 /// A reader has a second for the inputs of a fuzzer, which are small.

@@ -8,9 +8,7 @@
 #include "partition/files/npy/npy_header.hpp"
 #include "partition/importers/wordnet/wordnet_format.hpp"
 
-#include <algorithm>
 #include <array>
-#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -29,64 +27,6 @@ namespace fs = std::filesystem;
 char separator_of(std::uint8_t which) {
   constexpr std::array<char, 5> all{'\0', ',', '\t', ' ', ';'};
   return all[which % all.size()];
-}
-
-/// The window that a frame of Zstandard names (RFC 8878).
-/// @param header Behind the frame's magic number.
-std::uint64_t window_in(std::string_view header) {
-  cursor from{header};
-  const auto bits = from.take<std::uint8_t>();
-  if ((bits & 0x20) == 0) {
-    const auto window = from.take<std::uint8_t>();
-    const auto base = std::uint64_t{1} << (10 + (window >> 3));
-    return base + base / 8 * (window & 7);
-  }
-  // All content is the window.
-  constexpr std::array<std::size_t, 4> id_sizes{0, 1, 2, 4};
-  from.take_text(id_sizes[bits & 3]);
-  switch (bits >> 6) {
-  case 0:
-    return from.take<std::uint8_t>();
-  case 1:
-    return from.take<std::uint16_t>() + std::uint64_t{256};
-  case 2:
-    return from.take<std::uint32_t>();
-  default:
-    return from.take<std::uint64_t>();
-  }
-}
-
-/// The largest window of all frames if a file is one of Zstandard, else 0.
-/// libzstd reserves the window that a frame names, however short the frame is;
-/// only what is unpacked fills it. `zstd --ultra -22` names 128 MiB for any
-/// pipe, so the reader takes that much. The public API can refuse a window, but
-/// it neither tells it before nor reserves less.
-std::uint64_t window_of(std::string_view file) {
-  constexpr std::uint64_t most_window = std::uint64_t{128} << 20;
-  constexpr std::string_view magic = "\xb5\x2f\xfd"; // Behind the version.
-  const auto begin = cursor{file}.take<std::uint32_t>();
-  if (begin != 0xfd2fb528 && (begin & ~0xfu) != 0x184d2a50) // To be skipped.
-    return 0;
-  std::uint64_t out = 0;
-  for (auto at = file.find(magic, 1); at != file.npos;
-       at = file.find(magic, at + 1)) {
-    if (file[at - 1] == '\x28')
-      out = std::max(out, window_in(file.substr(at + magic.size())));
-    else if (file[at - 1] >= '\x25' && file[at - 1] < '\x28')
-      return most_window; // Headers before version 0.8 are others.
-  }
-  return std::min(out, most_window);
-}
-
-/// Tables are read one after the other.
-template <std::size_t Files>
-std::size_t windows_of(std::string_view input) {
-  cursor from{input};
-  from.take<std::uint8_t>();
-  std::size_t out = 0;
-  for (const auto file : files_in(from.rest(), Files))
-    out = std::max(out, window_of(file));
-  return out;
 }
 
 void read_rows(std::string_view input) {
@@ -123,10 +63,6 @@ constexpr std::array<unsigned char, 28> packed{
 constexpr std::array<unsigned char, 13> unpacked_frame{
   0x28, 0xb5, 0x2f, 0xfd, 0x20, 0x04, 0x21, 0x00, 0x00, 'a', ',', 'b', '\n'};
 
-/// The same in a frame that names a window of 128 MiB.
-constexpr std::array<unsigned char, 13> frame_of_large_window{
-  0x28, 0xb5, 0x2f, 0xfd, 0x00, 0x88, 0x21, 0x00, 0x00, 'a', ',', 'b', '\n'};
-
 std::vector<std::string> rows() {
   return {
     std::string{'\0'}
@@ -137,8 +73,6 @@ std::vector<std::string> rows() {
     std::string{'\0'} + std::string{packed.begin(), packed.end()},
     std::string{'\0'}
       + std::string{unpacked_frame.begin(), unpacked_frame.end()},
-    std::string{'\0'}
-      + std::string{frame_of_large_window.begin(), frame_of_large_window.end()},
   };
 }
 
@@ -307,10 +241,9 @@ std::vector<std::string> synsets() {
 } // namespace
 
 const harness csv_rows_harness{"csv_rows", "rows of tables", read_rows, rows,
-                               4000,       windows_of<1>};
-const harness csv_import_harness{"csv_import",  "tables that are imported",
-                                 import_tables, tables,
-                                 200,           windows_of<3>};
+                               4000};
+const harness csv_import_harness{"csv_import", "tables that are imported",
+                                 import_tables, tables, 200};
 const harness npy_import_harness{"npy_import", "arrays that are imported",
                                  import_arrays, array_folders, 200};
 const harness wordnet_harness{"wordnet", "files of WordNet", read_synsets,

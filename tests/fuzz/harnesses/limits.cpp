@@ -90,8 +90,7 @@ void run_within_limits(const harness& which, std::string_view input) {
   which.run(input);
   const auto bytes = memory.most();
   const auto seconds = processor_seconds() - begin;
-  const auto reserved = which.reserves == nullptr ? 0 : which.reserves(input);
-  if (bytes > static_cast<std::int64_t>(most_bytes + reserved + input.size()))
+  if (bytes > static_cast<std::int64_t>(most_bytes + input.size()))
     broken(std::string{which.name} + " allocated " + std::to_string(bytes)
            + " bytes at a time for an input of "
            + std::to_string(input.size()));
