@@ -86,6 +86,7 @@ std::byte* arena::place(std::size_t capacity) {
       it->second = begin - position;
     if (const auto left = position + length - begin - capacity; left != 0)
       free_.emplace(begin + capacity, left);
+    taken_ += capacity;
     return base_ + begin;
   }
   throw std::bad_alloc{};
@@ -98,6 +99,7 @@ void arena::give_back(std::byte* block, std::size_t capacity) noexcept {
                 static_cast<off_t>(begin),
                 static_cast<off_t>(capacity & ~(page_bytes - 1)));
   const std::lock_guard lock{mutex_};
+  taken_ -= capacity;
   auto next = free_.lower_bound(begin);
   auto end = begin + capacity;
   if (next != free_.end() && next->first == end) {
@@ -111,6 +113,11 @@ void arena::give_back(std::byte* block, std::size_t capacity) noexcept {
       return;
     }
   free_.emplace_hint(next, begin, end - begin);
+}
+
+std::size_t arena::taken_bytes() const {
+  const std::lock_guard lock{mutex_};
+  return taken_;
 }
 
 } // namespace graphmill

@@ -43,6 +43,9 @@ public:
                                     - base_);
   }
 
+  /// Bytes of all blocks that are taken.
+  std::size_t taken_bytes() const;
+
 private:
   arena(int file, std::byte* base, std::size_t bytes);
   std::byte* place(std::size_t capacity);
@@ -51,8 +54,9 @@ private:
   std::byte* const base_;
   const std::size_t bytes_;
   std::atomic<bool> keeps_pages_{false};
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::map<std::size_t, std::size_t> free_; ///< Lengths, by position.
+  std::size_t taken_ = 0;
 };
 
 } // namespace graphmill

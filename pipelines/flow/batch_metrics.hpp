@@ -30,7 +30,8 @@ struct batch_metrics {
 struct batch_output {
   std::vector<std::int64_t> predictions; ///< [seeds] class of largest logit.
   std::vector<float> logits;             ///< [seeds, classes], or labels.
-  std::vector<float> embeddings; ///< [seeds, input width of the last layer]
+  std::vector<float> embeddings;         ///< [seeds, embedding_width]
+  std::int64_t embedding_width = 0;      ///< Input width of the last layer.
 };
 
 } // namespace graphmill

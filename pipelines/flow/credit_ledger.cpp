@@ -69,6 +69,13 @@ credit_statistics credit_ledger::statistics() const {
   return out;
 }
 
+std::optional<std::uint64_t> credit_ledger::held(sequence which) const {
+  const auto found = items_.find(which);
+  if (found == items_.end() || found->second.where != state::admitted)
+    return std::nullopt;
+  return found->second.bytes;
+}
+
 /// When nothing is in flight anything fits, so that an item larger than the
 /// budget runs alone.
 bool credit_ledger::fits(std::uint64_t bytes) const {

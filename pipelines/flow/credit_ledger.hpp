@@ -75,6 +75,8 @@ public:
 
   credit_statistics statistics() const;
   const credit_limits& limits() const { return limits_; }
+  /// Bytes that an admitted item holds; nothing for any other.
+  std::optional<std::uint64_t> held(sequence which) const;
 
 private:
   enum class state : std::uint8_t { waiting, admitted, passed };

@@ -350,6 +350,7 @@ result<batch_metrics> replica::evaluate(const minibatch& batch,
       argmax(logits, output->predictions);
       output->logits.assign(logits.data, logits.data + logits.size());
       const auto rows = model->last_input();
+      output->embedding_width = rows.columns;
       output->embeddings.assign(rows.data, rows.data + rows.size());
     }
     if (const auto* ranks = model->ranks()) {

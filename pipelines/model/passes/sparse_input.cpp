@@ -52,6 +52,14 @@ void sparse_input::multiply(std::int64_t begin, std::int64_t end,
       begin, end, beta != 0 ? end : begin, whole);
 }
 
+void sparse_input::multiply(thread_team& team, const_matrix weight,
+                            matrix y) const {
+  team.for_pieces(rows_, chunk_rows,
+                  [&](std::int64_t, std::int64_t begin, std::int64_t end) {
+                    multiply(begin, end, weight, 0, y.slice(begin, end));
+                  });
+}
+
 void sparse_input::add_product_tn(thread_team& team, const_matrix gradient,
                                   matrix c) const {
   // By column, with the rows of each in ascending order: a counting sort.

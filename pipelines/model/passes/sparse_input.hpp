@@ -30,6 +30,9 @@ public:
   void multiply(std::int64_t begin, std::int64_t end, const_matrix weight,
                 float beta, matrix y) const;
 
+  /// The same of all rows, in chunks.
+  void multiply(thread_team& team, const_matrix weight, matrix y) const;
+
   /// c += transpose of the first rows times gradient: what the product of these
   /// rows leaves to the weight.
   /// @param gradient [as many rows as are meant, any]

@@ -1,4 +1,4 @@
-#include "pipelines/model/passes/layer_input.hpp"
+#include "pipelines/model/passes/sparse_input.hpp"
 #include "tests/support/catch.hpp"
 
 #include <cmath>
@@ -80,10 +80,9 @@ CATCH_TEST_CASE("sparse rows times a matrix are the dense ones times it",
   const auto weight = random_floats(random, columns * width);
   const const_matrix w{weight.data(), columns, width};
   const sparse_input input{x.packed.data(), rows, x.form, {}};
-  const layer_input whole{{nullptr, rows, columns}, &input};
   const auto got = by_any_team(std::vector<float>(rows * width, 9),
-                               [&whole, &w](thread_team& team, float* to) {
-                                 whole.multiply(team, w, {to, rows, width});
+                               [&input, &w](thread_team& team, float* to) {
+                                 input.multiply(team, w, {to, rows, width});
                                });
   CATCH_CHECK(close(got, width, [&x, &weight](std::int64_t i, std::int64_t c) {
     double want = 0;
@@ -140,7 +139,8 @@ CATCH_TEST_CASE("dropout of sparse rows drops what it drops of dense ones",
     identity[k * columns + k] = 1;
   std::vector<float> got(rows * columns, 9);
   const sparse_input input{x.packed.data(), rows, x.form, drop};
-  input.multiply(0, rows, {identity.data(), columns, columns}, 0,
+  thread_team team{2};
+  input.multiply(team, {identity.data(), columns, columns},
                  {got.data(), rows, columns});
   CATCH_CHECK(got == want);
 }
