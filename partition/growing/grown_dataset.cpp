@@ -236,7 +236,8 @@ result<void> grower::add_labels(std::string_view set,
 /// Seeds of all old splits become training seeds, but for those without a
 /// label. They stand by ids if those of each split do, and else split after
 /// split.
-/// @param fresh Seeds among new nodes, whose ids grow by `shift`.
+/// @param fresh Seeds among new nodes, numbered from the first new node.
+/// @param shift How many old nodes there are; it is added to those numbers.
 result<void> grower::roll_seeds(std::string_view set,
                                 const node_type_info& shown,
                                 const dataset::label_arrays& before,
@@ -491,8 +492,8 @@ result<void> expect_types_of(const dataset_info& before,
   return ok();
 }
 
-/// The first edge type with a list whose levels overlap in time. Empty: there
-/// is none.
+/// The name of the first edge type for which `first_overlap` finds a list.
+/// Empty: there is none.
 result<std::string> mixed_edges(const dataset& data) {
   for (edge_type_id e = 0; e < std::ssize(data.info().edge_types); ++e) {
     const auto& edges = data.edges(e);

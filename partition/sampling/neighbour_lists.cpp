@@ -85,8 +85,11 @@ result<void> exclude(list_task& work, pod_vector<std::int32_t>& counts,
   return ok();
 }
 
-/// Of a list whose levels overlap in time, the positions of what is left, from
-/// the first seen edge on. Ascends.
+// A list is mixed if its levels overlap in time: a held-out edge is older than
+// a training edge.
+
+/// Positions of the edges of a mixed list that a row sees, counted from the
+/// first of them. Ascending.
 /// @param gone Positions of the edges to exclude, ascending.
 std::vector<std::uint32_t> left_of(const seen_edges& seen,
                                    std::span<const std::uint32_t> gone) {
@@ -116,8 +119,8 @@ void keep_latest(std::size_t count, std::span<const std::int64_t> times,
 /// A request keeps a number for each edge that such lists step over.
 constexpr std::size_t most_steps = std::size_t{1} << 24;
 
-/// Finds what a list gives whose levels overlap in time: as the graph of that
-/// time does, with its edges in the order of the list.
+/// Finds the place and the skips of a mixed list. Draws from it equal those
+/// from a graph that has only the edges of that time, in the order of the list.
 /// @param i Its number in the request.
 result<void> settle_mixed(list_task& work, std::size_t i,
                           const seen_edges& seen) {
@@ -230,7 +233,8 @@ result<void> list_drawer::check() const {
 
 namespace {
 
-/// Of a list whose levels overlap in time, and of which `times` are seen.
+/// What a row sees of a mixed list.
+/// @param times Of all its edges up to the level of the request.
 seen_edges seen_by_level(const edge_shard& edges,
                          const neighbour_request& request, std::size_t i,
                          std::size_t row, std::span<const std::int64_t> times) {

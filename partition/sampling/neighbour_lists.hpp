@@ -62,8 +62,8 @@ struct list_task {
   const node_shard& sources;          ///< Of the source type.
   node_type_id source_type = 0;
   std::int64_t source_count = 0; ///< Nodes of that type in the whole graph.
-  /// Where the skips begin of each list whose levels overlap in time, and one
-  /// past the last.
+  /// Where the skips of each mixed list begin, and one past the last. A list is
+  /// mixed if its levels overlap in time.
   std::vector<std::size_t> mixed{};
 
   edge_skips skips_of(const list_place& place) const {

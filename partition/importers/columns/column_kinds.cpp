@@ -25,7 +25,7 @@ struct column_kind {
                                             bool scaled_later);
 };
 
-/// All kinds. Whoever adds one adds its class and a row here.
+/// All kinds. A new one needs a class and a row here.
 constexpr auto column_kinds = std::to_array<column_kind>({
   {"number", &number_column::make},
   {"buckets", &bucket_column::make},
