@@ -16,6 +16,10 @@ namespace {
 
 constexpr std::size_t largest_run_file = std::size_t{1} << 26;
 
+/// The ticks of a second of times that count steps, or are seconds.
+constexpr std::int64_t steps_alone = 1;
+constexpr std::int64_t of_seconds = 1'000'000;
+
 /// What is said of the labels beside their kind.
 result<void> read_classes(const nlohmann::json& about, std::string_view where,
                           label_meaning& labels) {
@@ -40,6 +44,29 @@ result<void> read_classes(const nlohmann::json& about, std::string_view where,
   return ok();
 }
 
+/// Fails if times there have another unit than those of the run's dataset.
+/// @param field Of the definition, which counts in that unit.
+result<void> expect_same_unit(const dataset_info& info, const learnt_from& from,
+                              std::string_view told, std::string_view field) {
+  // Without times, the definition is refused.
+  if (!info.has_times() || from.ticks_per_second == info.ticks_per_second)
+    return ok();
+  if (from.ticks_per_second == 0)
+    return fail(ec::invalid_data,
+                "{}. The run.json of that run does not say whether `{}` counts "
+                "seconds or steps: add \"ticks_per_second\" to it, 1 for steps "
+                "or {} for seconds",
+                told, field, of_seconds);
+  const auto counts = [](std::int64_t ticks) {
+    return ticks == steps_alone ? "steps" : "seconds";
+  };
+  return fail(ec::invalid_data,
+              "{}, and `{}` counts {} here and {} there: import it with times "
+              "of the same unit (--time-unit)",
+              told, field, counts(info.ticks_per_second),
+              counts(from.ticks_per_second));
+}
+
 } // namespace
 
 nlohmann::json to_json(const learnt_from& of) {
@@ -49,7 +76,8 @@ nlohmann::json to_json(const learnt_from& of) {
           {"class_count", of.labels.count},
           {"class_names", of.labels.names},
           {"features", to_json(of.features)},
-          {"original_names", of.names}};
+          {"original_names", of.names},
+          {"ticks_per_second", of.ticks_per_second}};
 }
 
 result<learnt_from> learnt_in(const nlohmann::json& about,
@@ -79,6 +107,28 @@ result<learnt_from> learnt_in(const nlohmann::json& about,
   if (about.contains("original_names")) {
     GRAPHMILL_TRY(out.names, original_names_in(about["original_names"], where));
   }
+  if (about.contains("ticks_per_second")) {
+    const auto ticks = integer_of(about["ticks_per_second"]);
+    if (ticks != 0 && ticks != steps_alone && ticks != of_seconds)
+      return fail(
+        ec::invalid_data,
+        "{} does not say what the times of the run's dataset count: "
+        "\"ticks_per_second\" should be {} (steps), {} (seconds) or 0 "
+        "(no times)",
+        where, steps_alone, of_seconds);
+    out.ticks_per_second = *ticks;
+  }
+  return out;
+}
+
+result<learnt_from> learnt_on(const definition& def, const dataset_info& info,
+                              const std::filesystem::path& data) {
+  learnt_from out{.dataset_digest = info.digest};
+  GRAPHMILL_TRY(out.labels, meaning_of_target(info, def));
+  GRAPHMILL_TRY(out.features, read_feature_meanings(data, info));
+  GRAPHMILL_TRY(out.names, read_original_names(data));
+  if (info.has_times())
+    out.ticks_per_second = info.ticks_per_second;
   return out;
 }
 
@@ -134,8 +184,18 @@ result<void> expect_same_inputs(const definition& def, const dataset_info& info,
                 "{}, and {}: import it with the same columns in the same "
                 "order, scaled in the same way",
                 told, differs);
+  if (def.model.edge_ages != edge_age_use::none)
+    GRAPHMILL_TRYV(expect_same_unit(info, from, told, "model.age_unit"));
   GRAPHMILL_TRY(const auto names, read_original_names(data));
   return expect_same_relations(names, from, told);
+}
+
+result<void> expect_same_window(const definition& def, const dataset_info& info,
+                                const learnt_from& from,
+                                std::string_view told) {
+  return def.sampler.window == 0
+           ? ok()
+           : expect_same_unit(info, from, told, "sampler.window");
 }
 
 result<void> expect_same_kind(const label_meaning& here,

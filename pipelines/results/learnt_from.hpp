@@ -8,6 +8,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -24,6 +25,8 @@ struct learnt_from {
   label_meaning labels = {};
   feature_meanings features = {}; ///< As far as is known.
   original_names names = {};      ///< Of types that have derived names.
+  /// Of the times of the dataset; 0 if it has none, or the run does not say.
+  std::int64_t ticks_per_second = 0;
 
   friend bool operator==(const learnt_from&, const learnt_from&) = default;
 };
@@ -35,6 +38,11 @@ nlohmann::json to_json(const learnt_from& of);
 /// @param where What the object stands in, for the error.
 result<learnt_from> learnt_in(const nlohmann::json& about,
                               std::string_view where);
+
+/// What the weights of a run on a dataset learn from.
+/// @param data Its folder.
+result<learnt_from> learnt_on(const definition& def, const dataset_info& info,
+                              const std::filesystem::path& data);
 
 /// What the run.json of the run says that a file of weights lies in: in its
 /// folder, or in one of its checkpoints. Nothing if the file is of no run, or
@@ -58,11 +66,16 @@ result<void> expect_same_relations(const original_names& here,
                                    const learnt_from& from,
                                    std::string_view told);
 
-/// Fails if features that a definition reads mean something else there, or a
-/// type stands for something else.
+/// Fails if features or ages that a definition reads mean something else there,
+/// or a type stands for something else.
 /// @param data The folder of the dataset.
 result<void> expect_same_inputs(const definition& def, const dataset_info& info,
                                 const std::filesystem::path& data,
+                                const learnt_from& from, std::string_view told);
+
+/// Fails if the window of a definition counts seconds in one dataset and steps
+/// in the other.
+result<void> expect_same_window(const definition& def, const dataset_info& info,
                                 const learnt_from& from, std::string_view told);
 
 /// Fails if labels are of another kind.

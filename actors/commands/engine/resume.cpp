@@ -167,10 +167,10 @@ result<definition_source> definition_of(const resumption& found,
 /// Makes the folder of a run of which there is but a checkpoint.
 result<void> make_folder(resumption& found, const resume_options& options,
                          const definition& def, const dataset_info& info) {
-  GRAPHMILL_TRY(const auto labels, meaning_of_target(info, def));
+  GRAPHMILL_TRY(const auto learnt, learnt_on(def, info, found.data));
   GRAPHMILL_TRY(found.folder,
                 run_folder::create(options.runs, def.name, definition_yaml(def),
-                                   {found.data, {info.digest, labels}}));
+                                   {found.data, learnt}));
   return ok();
 }
 

@@ -6,7 +6,6 @@
 #include "actors/process/say.hpp"
 #include "actors/run/local_run.hpp"
 #include "partition/dataset/inspection/class_census.hpp"
-#include "partition/dataset/label_sets.hpp"
 #include "partition/files/file_io.hpp"
 #include "pipelines/definition/dataset_search.hpp"
 #include "pipelines/definition/definition_file.hpp"
@@ -14,7 +13,6 @@
 #include "pipelines/planning/budget_note.hpp"
 #include "pipelines/planning/run_plan.hpp"
 #include "pipelines/results/run_folder.hpp"
-#include "pipelines/task/chosen_target.hpp"
 
 #include <cstdio>
 #include <memory>
@@ -87,13 +85,10 @@ result<int> train(const train_options& options) {
     warn(def, graph);
   if (!options.how.trace.empty()) // Better known now than after the run.
     GRAPHMILL_TRYV(scratch_file::create(options.how.trace, file_access::owner));
-  GRAPHMILL_TRY(const auto labels, meaning_of_target(graph.info(), def));
-  GRAPHMILL_TRY(const auto features, read_feature_meanings(data, graph.info()));
-  GRAPHMILL_TRY(const auto names, read_original_names(data));
-  GRAPHMILL_TRY(
-    auto folder,
-    run_folder::create(options.runs, def.name, definition_yaml(def),
-                       {data, {graph.info().digest, labels, features, names}}));
+  GRAPHMILL_TRY(const auto learnt, learnt_on(def, graph.info(), data));
+  GRAPHMILL_TRY(auto folder,
+                run_folder::create(options.runs, def.name, definition_yaml(def),
+                                   {data, learnt}));
   new_run fresh{folder};
   GRAPHMILL_TRYV(folder.hold());
   local_run_config config;

@@ -207,37 +207,6 @@ result<void> use_learnt_labels(const finished_run_options& options,
   return ok();
 }
 
-/// Fails unless a window or a unit of ages is as long in other data as in those
-/// of the run.
-/// @param told What the data are, for the error.
-result<void> expect_same_ticks(const dataset_info& info,
-                               const std::string& told,
-                               const finished_run& run) {
-  const auto& def = run.config.def;
-  const auto ages = def.model.edge_ages != edge_age_use::none;
-  if (!def.sampler.is_timed() || (def.sampler.window == 0 && !ages))
-    return ok();
-  const auto* field = ages ? "model.age_unit" : "sampler.window";
-  const auto& from = run.folder.from();
-  const auto own = partitioned_graph::open(from.data);
-  if (!own || own.value().info().digest != from.learnt.dataset_digest)
-    return fail(ec::not_found,
-                "{}. Whether `{}` counts seconds or steps is known from the "
-                "run's own dataset, and that is no longer in {}: put it back "
-                "there",
-                told, field, from.data.string());
-  if (own.value().info().ticks_per_second == info.ticks_per_second)
-    return ok();
-  const auto counts = [](std::int64_t ticks) {
-    return ticks == 1 ? "steps" : "seconds";
-  };
-  return fail(ec::invalid_argument,
-              "{}, and `{}` counts {} in it, where it was {}: import it with "
-              "times of the same unit (--time-unit)",
-              told, field, counts(info.ticks_per_second),
-              counts(own.value().info().ticks_per_second));
-}
-
 /// Lets a run be used on another dataset than its own, if it was named and what
 /// the run has learnt can be of use there. Whether the shapes fit is seen when
 /// weights are loaded.
@@ -258,9 +227,9 @@ result<void> use_other_dataset(const finished_run_options& options,
         "{}, and nodes of type {} have no features: the run has learnt a row "
         "for each of its own nodes, and has none for others",
         told, type.name);
-  GRAPHMILL_TRYV(expect_same_ticks(info, told, out));
   GRAPHMILL_TRYV(use_learnt_labels(options, info, told, out));
   const auto& from = out.folder.from().learnt;
+  GRAPHMILL_TRYV(expect_same_window(out.config.def, info, from, told));
   GRAPHMILL_TRYV(
     expect_same_inputs(out.config.def, info, out.config.data, from, told));
   say(stderr, "note: {}\n", told);

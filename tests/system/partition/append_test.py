@@ -360,15 +360,18 @@ class Append(runs.Workplace):
                                    "test").returncode, 2)
 
     def test_days(self):
-        """Each day is tested before it trains, with all edges of the past in
-        sight; older rows among newer ones are predicted, but not learnt."""
+        """Each day is tested before it trains, with the edges of a window of
+        time and their ages in sight; older rows among newer ones are predicted,
+        but not learnt."""
         accounts = self.top / "accounts.csv"
         accounts.write_text("id,size\n" + "".join(f"a{i},{i}\n" for i in range(30)))
         data = self.paid("days", "--nodes", f"account={accounts}")
         parts = runs.partitioned(data, 2, "random")
-        run = {"task": "fraud", "sampler": {"fanouts": [4, 4], "time": "strict",
-                                            "disjoint": True},
-               "model": {"kind": "hetero_sage", "hidden": 8},
+        run = {"task": "fraud",
+               "sampler": {"fanouts": [4, 4], "time": "strict", "disjoint": True,
+                           "window": 3 * 86400},
+               "model": {"kind": "hetero_sage", "hidden": 8, "edge_ages": "log",
+                         "age_unit": 3600},
                "decoder": {"kind": "bilinear"}, "evaluate": {"visible": "past"},
                "train": {"batch_size": 32, "epochs": 1}}
         first = self.train(run, data)

@@ -320,7 +320,7 @@ class Times(runs.Workplace):
         done = graphmill("predict", run, "--pairs", pairs, "--out", out)
         self.assertIn("pairs that are named have no time", done.stderr)
         done = graphmill("evaluate", run, "--data", seconds)
-        self.assertIn("counts seconds in it, where it was steps", done.stderr)
+        self.assertIn("counts seconds here and steps there", done.stderr)
 
     def test_kills_change_nothing(self):
         self.check_killed(LINKS, self.links, random.Random(SEED).randrange(1, 3))

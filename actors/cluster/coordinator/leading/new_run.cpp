@@ -12,10 +12,7 @@
 #include "actors/cluster/history/run_history.hpp"
 #include "actors/cluster/history/state_lock.hpp"
 #include "messages/base/unix_time.hpp"
-#include "partition/dataset/label_sets.hpp"
-#include "partition/dataset/meaning/feature_meaning.hpp"
 #include "pipelines/definition/definition_file.hpp"
-#include "pipelines/task/chosen_target.hpp"
 
 #include <optional>
 #include <utility>
@@ -89,16 +86,10 @@ result<void> make_run(const coordinator_config& config, submitted_run& run,
     return fail(ec::invalid_argument,
                 "the definition has {} bytes as YAML; {} are allowed",
                 yaml.size(), coordinator_limits::definition_bytes);
-  GRAPHMILL_TRY(auto labels,
-                meaning_of_target(run.view.graph->info(), run.def));
-  GRAPHMILL_TRY(auto features,
-                read_feature_meanings(config.data, config.graph->info()));
-  GRAPHMILL_TRY(auto names, read_original_names(config.data));
-  GRAPHMILL_TRY(
-    run.file, run_file::create(config.runs, run.def,
-                               {config.data,
-                                {config.offer.dataset_digest, std::move(labels),
-                                 std::move(features), std::move(names)}}));
+  GRAPHMILL_TRY(auto learnt,
+                learnt_on(run.def, run.view.graph->info(), config.data));
+  GRAPHMILL_TRY(run.file, run_file::create(config.runs, run.def,
+                                           {config.data, std::move(learnt)}));
   auto made = go_on_from(std::move(before), run, from);
   if (made)
     made = note_new(*config.history, run, std::move(yaml));

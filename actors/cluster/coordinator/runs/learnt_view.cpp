@@ -29,6 +29,7 @@ result<void> check_other(const definition& def, const learnt_from& from,
                   "learnt a row for each node of its own, and has none for "
                   "others",
                   told, type.name);
+  GRAPHMILL_TRYV(expect_same_window(def, info, from, told));
   return expect_same_inputs(def, info, data, from, told);
 }
 

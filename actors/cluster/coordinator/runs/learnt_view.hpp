@@ -23,8 +23,8 @@ struct learnt_view {
 /// How a run that uses weights sees a dataset: its labels need not be there, or
 /// be the same, if it predicts. Fails if the weights are of no use there: if
 /// they have learnt labels of another kind, or, of another dataset, rows of its
-/// nodes, features that mean something else, or, of a run that measures a
-/// split, other labels than those there.
+/// nodes, features or times that mean something else, or, of a run that
+/// measures a split, other labels than those there.
 /// @param from Of the weights. @param data The folder of the graph.
 result<learnt_view>
 view_by(const definition& def, const learnt_from& from,
