@@ -148,25 +148,25 @@ GRAPHMILL_INLINE void sum_all(const const_matrix& features,
       sum_columns<V, 1>(features, changes, begin, end, sums, at);
 }
 
-GRAPHMILL_CLONES
+GRAPHMILL_WIDE
 void add_wide(const const_matrix& features, const const_matrix& weight,
               std::int64_t begin, std::int64_t end, const matrix& out) {
   add_all<simd::floats>(features, weight, begin, end, out);
 }
 
-GRAPHMILL_CLONES
+GRAPHMILL_NARROW
 void add_narrow(const const_matrix& features, const const_matrix& weight,
                 std::int64_t begin, std::int64_t end, const matrix& out) {
   add_all<simd::octet>(features, weight, begin, end, out);
 }
 
-GRAPHMILL_CLONES
+GRAPHMILL_WIDE
 void sum_wide(const const_matrix& features, const const_matrix& changes,
               std::int64_t begin, std::int64_t end, const matrix& sums) {
   sum_all<simd::floats>(features, changes, begin, end, sums);
 }
 
-GRAPHMILL_CLONES
+GRAPHMILL_NARROW
 void sum_narrow(const const_matrix& features, const const_matrix& changes,
                 std::int64_t begin, std::int64_t end, const matrix& sums) {
   sum_all<simd::octet>(features, changes, begin, end, sums);

@@ -220,13 +220,13 @@ GRAPHMILL_INLINE void run_rows(const edge_relu& task, const padded_rows& x,
     rows.run(i, out.row(i));
 }
 
-GRAPHMILL_CLONES
+GRAPHMILL_WIDE
 void relu_wide(const edge_relu& task, const padded_rows& x, std::int64_t begin,
                std::int64_t end, const matrix& out) {
   run_rows<simd::floats>(task, x, begin, end, out);
 }
 
-GRAPHMILL_CLONES
+GRAPHMILL_NARROW
 void relu_narrow(const edge_relu& task, const padded_rows& x,
                  std::int64_t begin, std::int64_t end, const matrix& out) {
   run_rows<octet>(task, x, begin, end, out);
@@ -318,14 +318,14 @@ GRAPHMILL_INLINE void sum_columns(const relu_gradient<V>& gradient) {
   by_registers<V, 2>(gradient, gradient.task.x.columns);
 }
 
-GRAPHMILL_CLONES
+GRAPHMILL_WIDE
 void relu_gradient_wide(const edge_relu& task, const float* const* upstream,
                         std::int64_t begin, std::int64_t end,
                         const matrix& sums) {
   sum_columns(relu_gradient<simd::floats>{task, upstream, begin, end, sums});
 }
 
-GRAPHMILL_CLONES
+GRAPHMILL_NARROW
 void relu_gradient_narrow(const edge_relu& task, const float* const* upstream,
                           std::int64_t begin, std::int64_t end,
                           const matrix& sums) {

@@ -4,18 +4,33 @@
 // which the dynamic linker picks one. It is compiled only once with other
 // compilers and on other systems; under sanitizers, whose run time is not up
 // when the linker asks; and with GRAPHMILL_ONE_LEVEL, to compare what each
-// instruction set gives.
+// instruction set gives. Kernels whose loops fill all registers have a version
+// for registers of sixteen floats, with GRAPHMILL_WIDE, and one for octets,
+// with GRAPHMILL_NARROW: `simd::has_wide_registers` chooses. Neither is
+// compiled for instruction sets that take the other.
 #if !defined(GRAPHMILL_ONE_LEVEL) && defined(__x86_64__) && defined(__linux__) \
   && defined(__GNUC__) && !defined(__clang__)                                  \
   && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #  define GRAPHMILL_CLONES                                                     \
     __attribute__((                                                            \
       target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
+// The instructions of x86-64-v4. Functions for all processors are inlined into
+// those for more instructions, but not into those for another architecture.
+#  define GRAPHMILL_WIDE                                                       \
+    __attribute__((                                                            \
+      target("avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx2,fma,f16c,bmi,"  \
+             "bmi2,lzcnt,movbe")))
+#  define GRAPHMILL_NARROW                                                     \
+    __attribute__((target_clones("arch=x86-64-v3", "default")))
 #elif defined(__GNUC__) && !defined(__clang__)
 // As of clones, callers and compiler know nothing of it but its type.
 #  define GRAPHMILL_CLONES __attribute__((noipa))
+#  define GRAPHMILL_WIDE GRAPHMILL_CLONES
+#  define GRAPHMILL_NARROW GRAPHMILL_CLONES
 #else
 #  define GRAPHMILL_CLONES __attribute__((noinline))
+#  define GRAPHMILL_WIDE GRAPHMILL_CLONES
+#  define GRAPHMILL_NARROW GRAPHMILL_CLONES
 #endif
 
 #define GRAPHMILL_INLINE inline __attribute__((always_inline))
@@ -66,19 +81,25 @@ GRAPHMILL_INLINE V spread(float x) {
   return x - V{};
 }
 
-/// Whether a register holds sixteen floats. Kernels whose loops fill all
-/// registers have a version for these and one for octets, both with
-/// GRAPHMILL_CLONES.
-inline bool has_wide_registers() {
-#if defined(GRAPHMILL_ONE_LEVEL) && !defined(__AVX512F__)
-  return false; // So that both versions are compared.
-#elif defined(__x86_64__)
-  static const bool wide = __builtin_cpu_supports("avx512f");
-  return wide;
-#else
-  return false;
-#endif
+/// Whether a register holds sixteen floats, and the processor has all
+/// instructions of GRAPHMILL_WIDE.
+#if defined(GRAPHMILL_ONE_LEVEL) && defined(__AVX512F__)
+constexpr bool has_wide_registers() {
+  return true;
 }
+#elif defined(GRAPHMILL_ONE_LEVEL) || !defined(__x86_64__)
+constexpr bool has_wide_registers() {
+  return false;
+}
+#else
+inline bool has_wide_registers() {
+  static const bool wide =
+    __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw")
+    && __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq")
+    && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("bmi2");
+  return wide;
+}
+#endif
 
 /// a * b + c, rounded once. Sums of products are written with it wherever it
 /// pays, and the compiler fuses none by itself (-ffp-contract=off): so a kernel

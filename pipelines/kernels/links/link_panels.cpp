@@ -72,13 +72,13 @@ GRAPHMILL_INLINE void multiply_all(const_matrix rows, const float* panels,
   }
 }
 
-GRAPHMILL_CLONES
+GRAPHMILL_WIDE
 void multiply_wide(const_matrix rows, const float* panels, std::int64_t count,
                    matrix out) {
   multiply_all<wide, 12>(rows, panels, count, out);
 }
 
-GRAPHMILL_CLONES
+GRAPHMILL_NARROW
 void multiply_narrow(const_matrix rows, const float* panels, std::int64_t count,
                      matrix out) {
   multiply_all<narrow, 6>(rows, panels, count, out);
