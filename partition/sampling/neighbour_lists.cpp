@@ -145,7 +145,8 @@ result<void> settle_mixed(list_task& work, std::size_t i,
     const auto found =
       find_skips(work.edges, work.nodes, id, seen, ids, gone.data());
     if (found < 0)
-      return no_such_edge(work, id, seen, ids);
+      return mapped_file::first_fault() ? ok()
+                                        : no_such_edge(work, id, seen, ids);
     gone.resize(static_cast<std::size_t>(found));
     for (std::size_t j = 0; j < gone.size(); ++j)
       gone[j] += static_cast<std::uint32_t>(j);

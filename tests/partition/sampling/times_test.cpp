@@ -527,6 +527,47 @@ CATCH_TEST_CASE("a list whose levels overlap in time is seen by time alone",
   CATCH_CHECK(seen(45, 2, true, 0, 3) == ids{2, 4});
   CATCH_CHECK(seen(40, 2, false, 0, 4) == ids{0, 1, 3});
   CATCH_CHECK(seen(30, 2, false, 0, 3) == ids{0, 1, 4});
+
+  neighbour_request asked{1, 1, 0, {-1}, true, nodes};
+  const std::array times{std::int64_t{45}};
+  asked.level = 2;
+  asked.time.until = times;
+  excluded_lists without;
+  without.add(0, std::array{edge_id{5}}); // To the other node.
+  asked.excluded = without.view();
+  neighbour_reply out;
+  CATCH_CHECK_THAT(
+    error_of(sample_neighbours(*graph.shards[0], asked, out)).message,
+    contains("edge 5 is to be excluded from the 5 in-edges of node 0"));
+}
+
+CATCH_TEST_CASE("a request steps over a bounded number of edges",
+                "[partition][sampling][times]") {
+  constexpr std::size_t degree = 1 << 20;
+  auto plain = six_edges();
+  auto& edges = plain.edges[0];
+  edges.in[0].assign(degree, 1);
+  edges.levels.resize(7);
+  edges.levels[0].assign(degree, 0);
+  edges.levels[0].back() = 2;
+  edges.levels[1] = {0};
+  // The first and the last edge are seen, and none between them.
+  edges.times[0].assign(degree, 40);
+  edges.times[0].front() = 5;
+  edges.times[0].back() = 10;
+  const auto graph = whole(plain);
+  const auto sample_rows = [&](std::size_t count) {
+    const std::vector<node_id> nodes(count, 0);
+    const std::vector<std::int64_t> until(count, 30);
+    neighbour_request asked{1, 1, 0, {1}, true, nodes};
+    asked.level = 2;
+    asked.time.until = until;
+    neighbour_reply out;
+    return sample_neighbours(*graph.shards[0], asked, out);
+  };
+  value_of(sample_rows(16));
+  CATCH_CHECK_THAT(error_of(sample_rows(17)).message,
+                   contains("a batch would step over too many of them"));
 }
 
 CATCH_TEST_CASE("sampling by one time is sampling the graph of that time",
