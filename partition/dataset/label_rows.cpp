@@ -1,5 +1,7 @@
 #include "partition/dataset/label_rows.hpp"
 
+#include "partition/files/npy/npy.hpp"
+
 #include <fmt/format.h>
 
 #include <cmath>
@@ -25,20 +27,29 @@ std::optional<std::size_t> find_bad_label(label_kind kind,
   return std::nullopt;
 }
 
-bool is_known(label_kind kind, std::span<const std::uint8_t> labels,
-              std::size_t at) {
+bool is_known(label_kind kind, std::int64_t class_count,
+              std::span<const std::uint8_t> labels, std::size_t row) {
+  const auto own = labels.subspan(row * traits_of(kind).bytes(class_count));
   switch (kind) {
   case label_kind::multi_label:
-    return labels[at] != no_labels;
+    return own.front() != no_labels;
   case label_kind::regression:
-    return !std::isnan(value_at(labels, at));
+    return !std::isnan(value_at(own, 0));
   case label_kind::classes:
   case label_kind::links:
     break;
   }
   std::int64_t label;
-  std::memcpy(&label, labels.data() + at * sizeof(label), sizeof(label));
+  std::memcpy(&label, own.data(), sizeof(label));
   return label >= 0;
+}
+
+bool is_known(label_kind kind, std::int64_t class_count,
+              const npy_array& labels, std::size_t row) {
+  return is_known(kind, class_count,
+                  {reinterpret_cast<const std::uint8_t*>(labels.data()),
+                   labels.bytes().size()},
+                  row);
 }
 
 std::vector<std::uint8_t>

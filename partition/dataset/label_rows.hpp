@@ -12,6 +12,8 @@
 
 namespace graphmill {
 
+class npy_array;
+
 // Rows of labels as they lie in files and messages: bytes of elements of the
 // kind's type, which need not be aligned. Places count elements, not bytes.
 
@@ -28,10 +30,14 @@ std::optional<std::size_t> find_bad_label(label_kind kind,
                                           std::span<const std::uint8_t> rows,
                                           std::size_t width);
 
-/// Whether anything is known of the node whose label begins at `at`.
-/// @param labels Of any kind.
-bool is_known(label_kind kind, std::span<const std::uint8_t> labels,
-              std::size_t at);
+/// Whether a row has a label.
+/// @param labels Of any kind, row after row.
+bool is_known(label_kind kind, std::int64_t class_count,
+              std::span<const std::uint8_t> labels, std::size_t row);
+
+/// The same for labels in a file.
+bool is_known(label_kind kind, std::int64_t class_count,
+              const npy_array& labels, std::size_t row);
 
 /// The label bytes of `rows` rows whose labels are all unknown.
 std::vector<std::uint8_t>

@@ -54,10 +54,9 @@ result<void> check_label_rows(const node_type_info& type,
 
 std::vector<std::int64_t> labelled_nodes(const node_type_info& type,
                                          std::span<const std::uint8_t> rows) {
-  const auto width = static_cast<std::size_t>(type.class_count);
   std::vector<std::int64_t> out(static_cast<std::size_t>(type.count));
   for (std::size_t i = 0; i < out.size(); ++i)
-    out[i] = is_known(type.labels, rows, i * width) ? 0 : -1;
+    out[i] = is_known(type.labels, type.class_count, rows, i) ? 0 : -1;
   return out;
 }
 

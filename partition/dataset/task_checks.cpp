@@ -261,7 +261,8 @@ result<void> check_labels_in(const edge_task_info& task, split which,
                 labels.path().string(), traits.unit, *bad % width, *bad / width,
                 label_text(kind, rows, *bad), traits.expected);
   for (std::int64_t row = 0; row < labels.rows(); ++row)
-    if (!is_known(kind, rows, static_cast<std::size_t>(row) * width))
+    if (!is_known(kind, task.class_count, labels,
+                  static_cast<std::size_t>(row)))
       ++unlabelled;
   return check_unlabelled(task, which, labels, unlabelled);
 }

@@ -38,8 +38,9 @@ constexpr std::size_t largest_growth = std::size_t{1} << 24;
 constexpr std::size_t largest_import_record = std::size_t{1} << 28;
 
 /// What stands in a dataset's folder and stays as it is.
-constexpr std::array kept_names{"columns.json", "original_names.json",
-                                "rejected_rows.csv"};
+constexpr std::array kept_names{"original_names.json", "rejected_rows.csv"};
+/// What tables were taken for. New tables have a record that goes on from it.
+constexpr auto tables_name = "columns.json";
 constexpr std::string_view meaning_name = "features.json";
 
 /// Names that may stand in the folder of a node type.
@@ -246,16 +247,10 @@ result<void> grower::roll_seeds(std::string_view set,
                                 std::array<std::int64_t, 3>& counts) {
   std::vector<std::int64_t> learnt;
   auto sorted = true;
-  const auto width = traits_of(shown.labels).rows
-                       ? static_cast<std::size_t>(shown.class_count)
-                       : std::size_t{1};
   const auto is_labelled = [&](std::int64_t id) {
     return before.labels && id >= 0 && id < before.labels->rows()
-           && is_known(
-             shown.labels,
-             {reinterpret_cast<const std::uint8_t*>(before.labels->data()),
-              before.labels->bytes().size()},
-             static_cast<std::size_t>(id) * width);
+           && is_known(shown.labels, shown.class_count, *before.labels,
+                       static_cast<std::size_t>(id));
   };
   rolled_rows rolled;
   for (const auto which : all_splits) {
@@ -454,6 +449,12 @@ result<void> grower::add_records() const {
       return ok();
     return take_file(before_.folder() / name, folder_ / name);
   };
+  const auto tables = edges_.folder() / tables_name;
+  if (fs::exists(tables, failed)) {
+    GRAPHMILL_TRYV(take_file(tables, folder_ / tables_name));
+  } else {
+    GRAPHMILL_TRYV(take(tables_name));
+  }
   for (const auto* name : kept_names)
     GRAPHMILL_TRYV(take(name));
   for (const auto& type : info_.node_types)
@@ -664,7 +665,7 @@ result<imported_edges> read_imported_edges(const fs::path& folder) {
   };
   GRAPHMILL_TRY(const auto options, part("import.json", "options"));
   add_options(options, out);
-  GRAPHMILL_TRY(const auto changes, part("columns.json", "changes"));
+  GRAPHMILL_TRY(const auto changes, part(tables_name, "changes"));
   add_changes(changes, out);
   GRAPHMILL_TRY(const auto steps, read_growth(folder));
   for (const auto& step : steps)
@@ -695,7 +696,7 @@ result<void> expect_growable(const dataset& data) {
                 where, imported.joined_by);
   std::set<std::string> known(kept_names.begin(), kept_names.end());
   known.merge(std::set<std::string>{"dataset.json", "import.json", growth_name,
-                                    "nodes", "edges"});
+                                    tables_name, "nodes", "edges"});
   std::set<std::string> tasks;
   for (const auto& task : info.tasks)
     tasks.insert(task.name);

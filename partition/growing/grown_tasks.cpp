@@ -237,14 +237,8 @@ grown_tasks::rolled_forward(std::size_t task) {
     const auto count = std::ssize(own);
     if (which == split::test && old.unlabelled > 0 && arrays->labels) {
       const auto kind = *traits_of(old.kind).labels;
-      const auto width = traits_of(kind).rows
-                           ? static_cast<std::size_t>(old.class_count)
-                           : std::size_t{1};
-      const std::span labels{
-        reinterpret_cast<const std::uint8_t*>(arrays->labels->data()),
-        arrays->labels->bytes().size()};
       std::erase_if(own, [&](const grown_row& row) {
-        return !is_known(kind, labels, row.from * width);
+        return !is_known(kind, old.class_count, *arrays->labels, row.from);
       });
     }
     to.rolled.moved += std::ssize(own);

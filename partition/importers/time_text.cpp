@@ -131,12 +131,8 @@ std::string iso_text(std::int64_t time) {
 /// A time of ISO 8601, and what it says besides.
 struct iso_reading {
   std::int64_t time = 0;
-  std::string_view form;
+  time_form form = time_form::none;
 };
-
-constexpr std::string_view iso_date = "ISO 8601 dates";
-constexpr std::string_view iso_local = "ISO 8601 without a zone, as UTC";
-constexpr std::string_view iso_zoned = "ISO 8601 with a zone";
 
 std::optional<iso_reading> iso_time(std::string_view text) {
   cursor at{text};
@@ -153,7 +149,7 @@ std::optional<iso_reading> iso_time(std::string_view text) {
   const auto days =
     std::chrono::sys_days{date}.time_since_epoch().count() * 86'400 * second;
   if (at.done())
-    return iso_reading{days, iso_date};
+    return iso_reading{days, time_form::date};
   if (!at.one_of("T "))
     return std::nullopt;
   const auto time = clock_time(at);
@@ -161,7 +157,8 @@ std::optional<iso_reading> iso_time(std::string_view text) {
     return std::nullopt;
   const auto zone =
     text.find_first_of("Z+-", std::string_view{"2024-05-01"}.size());
-  return iso_reading{days + *time, zone == text.npos ? iso_local : iso_zoned};
+  return iso_reading{days + *time,
+                     zone == text.npos ? time_form::local : time_form::zoned};
 }
 
 /// How ISO 8601 is to be written that is almost read; empty: it is something
@@ -251,11 +248,33 @@ bool is_calendar_date(std::string_view digits) {
   return at.done();
 }
 
+constexpr auto form_phrases = std::to_array<std::string_view>(
+  {"", "ISO 8601 dates", "ISO 8601 without a zone, as UTC",
+   "ISO 8601 with a zone", "seconds since 1970", "milliseconds since 1970",
+   "microseconds since 1970", "steps"});
+
+time_form form_of(time_unit unit) {
+  switch (unit) {
+  case time_unit::seconds:
+    return time_form::seconds;
+  case time_unit::milliseconds:
+    return time_form::milliseconds;
+  case time_unit::microseconds:
+    return time_form::microseconds;
+  case time_unit::steps:
+    return time_form::steps;
+  case time_unit::automatic:
+    break;
+  }
+  return time_form::none;
+}
+
 std::string_view name_of(time_unit unit) {
-  constexpr std::array<std::string_view, 5> names{
-    "numbers", "seconds since 1970", "milliseconds since 1970",
-    "microseconds since 1970", "steps"};
-  return names[static_cast<std::size_t>(unit)];
+  return to_string(form_of(unit));
+}
+
+bool is_number(time_form form) {
+  return form >= time_form::seconds;
 }
 
 /// The word of --time-unit.
@@ -278,19 +297,35 @@ error bad(fmt::format_string<Args...> text, Args&&... args) {
 
 } // namespace
 
-result<void> time_text_reader::take_form(std::string_view form,
+std::string_view to_string(time_form form) {
+  return form_phrases[static_cast<std::size_t>(form)];
+}
+
+std::optional<time_form> time_form_of(std::string_view phrase) {
+  const auto at = std::ranges::find(form_phrases, phrase);
+  if (phrase.empty() || at == form_phrases.end())
+    return std::nullopt;
+  return static_cast<time_form>(at - form_phrases.begin());
+}
+
+result<void> time_text_reader::take_form(time_form form,
                                          std::string_view text) {
   last_.form = form;
-  if (form_.empty())
+  if (!any_)
     last_.text = text;
-  if (!form_.empty() && form_ != form)
-    return bad("\"{}\" is of another form ({}) than \"{}\" before it ({}); "
-               "write all times of a column alike{}",
-               printable(std::string{text}), form, first_, form_,
-               form.starts_with("ISO") && form_.starts_with("ISO")
-                 ? ""
-                 : ", or say what its numbers are (--time-unit)");
-  return ok();
+  if (form_ == time_form::none || form_ == form)
+    return ok();
+  const auto shown = printable(std::string{text});
+  if (!any_)
+    return bad("\"{}\" is of another form ({}) than the times "
+               "that are there ({}); write new times in that form",
+               shown, to_string(form), to_string(form_));
+  return bad("\"{}\" is of another form ({}) than \"{}\" before it ({}); "
+             "write all times of a column alike{}",
+             shown, to_string(form), first_, to_string(form_),
+             is_number(form) || is_number(form_)
+               ? ", or say what its numbers are (--time-unit)"
+               : "");
 }
 
 result<std::int64_t> time_text_reader::number(std::string_view text) {
@@ -339,7 +374,7 @@ result<std::int64_t> time_text_reader::number(std::string_view text) {
   }
   if (point != text.npos && *fraction != 0 && unit != time_unit::seconds)
     return bad("\"{}\" has a fraction, and {} have none", shown, name_of(unit));
-  GRAPHMILL_TRYV(take_form(name_of(unit), text));
+  GRAPHMILL_TRYV(take_form(form_of(unit), text));
   std::int64_t out = 0;
   const auto negative = !text.empty() && text.front() == '-';
   if (__builtin_mul_overflow(*whole, factor_of(unit), &out)
@@ -377,10 +412,9 @@ result<std::int64_t> time_text_reader::check(std::string_view text) {
 }
 
 void time_text_reader::keep() {
-  if (form_.empty()) {
-    form_ = last_.form;
+  if (!any_)
     first_ = printable(last_.text);
-  }
+  form_ = last_.form;
   least_ = any_ ? std::min(least_, last_.time) : last_.time;
   most_ = any_ ? std::max(most_, last_.time) : last_.time;
   any_ = true;
@@ -408,7 +442,8 @@ std::string time_text_reader::told() const {
   const auto one = [this](std::int64_t time) {
     return unit_ == time_unit::steps ? std::to_string(time) : iso_text(time);
   };
-  return fmt::format("{}, from {} to {}", form_, one(least_), one(most_));
+  return fmt::format("{}, from {} to {}", to_string(form_), one(least_),
+                     one(most_));
 }
 
 } // namespace graphmill

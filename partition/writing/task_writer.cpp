@@ -75,9 +75,7 @@ result<unlabelled_edges> task_writer::choose(std::size_t task,
       if (type.places[e] < 0)
         continue;
       const auto known =
-        !kind
-        || is_known(*kind, from.labels[i],
-                    e * label_bytes / size_of(traits_of(*kind).element));
+        !kind || is_known(*kind, of.class_count, from.labels[i], e);
       if (!known && !from.says_splits) {
         ++unlabelled.others;
         continue;

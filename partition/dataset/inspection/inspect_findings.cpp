@@ -205,14 +205,8 @@ void find_bad_seeds(const node_type_info& type,
   constexpr std::uint8_t nowhere = 255;
   std::vector<std::uint8_t> split_of;
   const auto labelled = [&](std::size_t node) {
-    if (!arrays.labels)
-      return false;
-    const auto width = type.has_label_rows() ? type.class_count : 1;
-    const auto& labels = *arrays.labels;
-    return is_known(type.labels,
-                    {reinterpret_cast<const std::uint8_t*>(labels.data()),
-                     labels.bytes().size()},
-                    node * static_cast<std::size_t>(width));
+    return arrays.labels
+           && is_known(type.labels, type.class_count, *arrays.labels, node);
   };
   for (auto which : all_splits) {
     const auto& array = arrays.splits[static_cast<std::size_t>(which)];

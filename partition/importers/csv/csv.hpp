@@ -172,6 +172,9 @@ struct csv_import_options {
   std::vector<std::pair<std::string, split>> task_files{};
   /// Of numbers in columns of times of nodes and edges.
   time_unit times = time_unit::automatic;
+  /// Of `import_csv_additions`: the form that new times must have, by the type
+  /// of their table.
+  std::map<std::string, time_form> time_forms{};
 };
 
 /// How messages name the dataset `options.like`. An append has no such option.
@@ -213,7 +216,8 @@ struct additions_folders {
 /// of the import decides their split, or else `new_rows`. Fails for a dataset
 /// that joins duplicate edges, and for undirected ones: both would need a look
 /// at all edges.
-/// @param folders Existing and empty.
+/// @param folders Existing and empty. columns.json, as the grown dataset is to
+/// have it, is written beside the new edges.
 result<void> import_csv_additions(const csv_import_options& options,
                                   const additions_folders& folders,
                                   const progress_callback& on_progress = {});

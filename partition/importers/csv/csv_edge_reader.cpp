@@ -155,8 +155,7 @@ csv_edge_reader::values(const csv_edge& edge, csv_rows& rows,
     out.weight = good ? weight.value() : 0;
   }
   if (const auto column = file_.layout.edge_time) {
-    auto alone = time_text_reader{unit_};
-    auto& times = !ids_are_known && has_task_columns(file_) ? alone : times_;
+    auto& times = !ids_are_known && has_task_columns(file_) ? alone_ : times_;
     const auto time =
       csv_time_in(edge.edge_time, times, rows.reader(), decimal_commas_);
     GRAPHMILL_TRYV(rows.check(*column, time));

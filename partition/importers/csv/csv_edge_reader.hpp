@@ -25,6 +25,15 @@ struct csv_edge_values {
   std::optional<std::int64_t> time{}; ///< Likewise; in ticks.
 };
 
+/// For the times of nodes or edges in a table of a type.
+inline time_text_reader time_reader_of(const csv_import_options& options,
+                                       const std::string& type) {
+  const auto form = options.time_forms.find(type);
+  return time_text_reader{options.times, form == options.time_forms.end()
+                                           ? time_form::none
+                                           : form->second};
+}
+
 /// Checks a time in a cell, which the caller keeps if the row stays.
 /// @param decimal_comma Whether one stands before a fraction.
 result<std::int64_t> csv_time_in(std::string_view text, time_text_reader& times,
@@ -38,8 +47,8 @@ public:
   csv_edge_reader(const csv_graph& graph, const csv_edge_file& file,
                   const csv_import_options& options)
     : graph_(graph), file_(file), unknown_(options.unknown),
-      decimal_commas_(options.decimal_commas), unit_(options.times),
-      times_(options.times) {}
+      decimal_commas_(options.decimal_commas),
+      times_(time_reader_of(options, file.table.type)), alone_(times_) {}
 
   /// @returns nothing for a row that is rejected or dropped. An id that a type
   /// without a table lacks is taken to be another row's error.
@@ -60,6 +69,7 @@ public:
 
   /// Says what times were taken for. Fails if they are of another unit.
   result<void> note_times(const note_callback& on_note) const;
+  time_form form_of_times() const { return times_.form(); }
 
   /// Says how many edges were dropped, and which one was the first.
   void note_dropped(const note_callback& on_note) const;
@@ -83,8 +93,8 @@ private:
   const csv_edge_file& file_;
   unknown_nodes unknown_;
   bool decimal_commas_; ///< In weights and times.
-  time_unit unit_;
   time_text_reader times_;
+  time_text_reader alone_; ///< Of a row that keeps nothing.
   bool read_time_ = false; ///< In the row that was read last.
   std::int64_t kept_ = 0;
   std::int64_t without_end_ = 0;

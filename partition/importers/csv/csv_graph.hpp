@@ -29,6 +29,7 @@ struct csv_edge_file {
   /// Of each file of the table, the split that the options say of all its
   /// edges, for tasks.
   std::vector<std::optional<split>> splits_of_files{};
+  time_form form_of_times = time_form::none; ///< Known once edges are copied.
 };
 
 /// What tables say, but for features and edges.

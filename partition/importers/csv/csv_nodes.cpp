@@ -51,7 +51,8 @@ public:
                     const no_label_values& none, const known_classes& known)
     : layout_(layout), skips_(options.skip_bad_rows > 0),
       regression_(options.regression), decimal_commas_(options.decimal_commas),
-      ticks_(options.times), drops_unlabelled_(!none.empty() && layout.label),
+      ticks_(time_reader_of(options, table.type)),
+      drops_unlabelled_(!none.empty() && layout.label),
       on_note_(options.on_note), type_{.name = table.type, .table = table},
       texts_(none, known.find(table.type, {}), table.type),
       numbers_("--regression", none, options.decimal_commas) {
@@ -196,6 +197,7 @@ result<csv_node_type> node_table_reader::finish(const csv_reader& rows) {
   if (const auto told = ticks_.told(); !told.empty())
     tell_note(on_note_, "{}: times of {} are {}", place, type_.name, told);
   GRAPHMILL_TRYV(ticks_.check_unit());
+  type_.form_of_times = ticks_.form();
   note_unlabelled(own.unlabelled, place, on_note_);
   if (drops_unlabelled_)
     note_dropped_seeds(drop_unlabelled(type_.splits, own.labels), place,

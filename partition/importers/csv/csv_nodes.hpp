@@ -44,7 +44,8 @@ struct csv_node_type {
   /// `node_times`. Empty without either.
   std::vector<double> times;
   std::vector<std::int64_t> node_times; ///< [nodes] In ticks; may be empty.
-  csv_layout layout;                    ///< Of the table.
+  time_form form_of_times = time_form::none; ///< Of `node_times`.
+  csv_layout layout;                         ///< Of the table.
   csv_features features;
 
   /// Whether only a table adds nodes, and edge lists do not.

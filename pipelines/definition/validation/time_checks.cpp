@@ -229,16 +229,8 @@ result<std::int64_t> count_early_rows(const definition& def,
   const auto& measured = graph.task()->splits[static_cast<std::size_t>(which)];
   const auto kind = traits_of(about.kind).labels;
   const auto is_measured = [&](std::size_t row) {
-    if (!kind || !measured->labels)
-      return true;
-    const auto bytes = measured->labels->bytes();
-    const auto width = traits_of(*kind).rows
-                         ? static_cast<std::size_t>(about.class_count)
-                         : std::size_t{1};
-    return is_known(
-      *kind,
-      {reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()},
-      row * width);
+    return !kind || !measured->labels
+           || is_known(*kind, about.class_count, *measured->labels, row);
   };
   const auto times_of = [&graph](split one) -> result<std::span<const double>> {
     const auto& rows = graph.task()->splits[static_cast<std::size_t>(one)];

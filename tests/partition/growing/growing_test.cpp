@@ -247,6 +247,60 @@ CATCH_TEST_CASE("lists stay in the order of times",
   }
 }
 
+CATCH_TEST_CASE("new times have the form of those of the import",
+                "[partition][growing][times]") {
+  temp_folder sources;
+  temp_folder parent;
+  const auto folder = parent / "set";
+  const auto tables = [&](const std::string& born, const std::string& when) {
+    csv_import_options out;
+    out.nodes = {{"node", put_table(sources / "n.csv", "id,f,born\n" + born)}};
+    out.edges = {{"node__to__node",
+                  put_table(sources / "e.csv", "source,target,when\n" + when)}};
+    return out;
+  };
+  auto first =
+    tables("a,1,2024-05-01\nb,2,2024-05-02\n", "a,b,2024-05-03T08:00+02:00\n");
+  first.choices = {{csv_role::node_time, "born"},
+                   {csv_role::edge_time, "when"}};
+  fs::create_directory(folder);
+  const auto before = value_of(import_csv(first, folder)).digest;
+  const auto refusal = [&](const std::string& born, const std::string& when) {
+    const auto done = append_tables(folder, tables(born, when));
+    CATCH_CHECK(value_of(read_dataset_info(folder)).digest == before);
+    return error_of(done).message;
+  };
+  CATCH_CHECK_THAT(
+    refusal("c,3,2024-05-04\n", "a,b,2024-05-05T08:00\n"),
+    contains("e.csv:2: the time \"2024-05-05T08:00\" is of another form (ISO "
+             "8601 without a zone, as UTC) than the times that are there "
+             "(ISO 8601 with a zone)"));
+  CATCH_CHECK_THAT(
+    refusal("c,3,2024-05-04T00:00Z\n", "a,b,2024-05-05T08:00Z\n"),
+    contains("n.csv:2: the time")
+      && contains("that are there (ISO 8601 dates)"));
+  value_of(append_tables(
+    folder, tables("c,3,2024-05-04\n", "a,c,2024-05-05T08:00Z\n")));
+  // Times are compared with the first ones, of whatever day.
+  CATCH_CHECK_THAT(
+    error_of(append_tables(
+               folder, tables("d,4,1714780800\n", "a,d,2024-05-06T08:00Z\n")))
+      .message,
+    contains("(seconds since 1970) than the times that are there"));
+
+  auto none = tables("a,1,2024-05-01\nb,2,2024-05-02\n", "");
+  none.choices = first.choices;
+  fs::create_directory(parent / "none");
+  value_of(import_csv(none, parent / "none"));
+  value_of(append_tables(parent / "none",
+                         tables("c,3,2024-05-04\n", "a,c,2024-05-05T08:00\n")));
+  CATCH_CHECK_THAT(
+    error_of(append_tables(parent / "none", tables("d,4,2024-05-04\n",
+                                                   "a,d,2024-05-05T08:00Z\n")))
+      .message,
+    contains("e.csv:2: the time \"2024-05-05T08:00Z\" is of another form"));
+}
+
 CATCH_TEST_CASE("a dataset grows again, by edges or nodes alone",
                 "[partition][growing]") {
   const auto graph = random_days(1);
@@ -567,6 +621,15 @@ CATCH_TEST_CASE("a damaged record of tables is no default",
     put_value(set.folder / "columns.json", place.c_str(), nullptr);
     value_of(append_tables(set.folder, set.tables("id,f\nb,2\n")));
   }
+  one_table set;
+  set.import(set.tables("id,f\na,1\n"));
+  for (const auto& value : {nlohmann::json("dates"), nlohmann::json(3)}) {
+    put_value(set.folder / "columns.json", "/nodes/0/times", value);
+    CATCH_CHECK_THAT(set.refusal(set.tables("id,f\nb,2\n")),
+                     contains("its columns.json is damaged"));
+  }
+  put_value(set.folder / "columns.json", "/nodes/0/times", nullptr);
+  value_of(append_tables(set.folder, set.tables("id,f\nb,2\n")));
 }
 
 CATCH_TEST_CASE("a damaged record of growth is no default",

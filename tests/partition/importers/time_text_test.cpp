@@ -127,6 +127,32 @@ CATCH_TEST_CASE("a column has times of one form",
     }
 }
 
+CATCH_TEST_CASE("a column goes on in the form of an earlier one",
+                "[partition][import][times]") {
+  for (const auto* phrase :
+       {"ISO 8601 dates", "ISO 8601 without a zone, as UTC",
+        "ISO 8601 with a zone", "seconds since 1970", "milliseconds since 1970",
+        "microseconds since 1970", "steps"}) {
+    CATCH_INFO(phrase);
+    const auto form = time_form_of(phrase);
+    CATCH_REQUIRE(form);
+    CATCH_CHECK(to_string(*form) == phrase);
+  }
+  CATCH_CHECK_FALSE(time_form_of(""));
+  CATCH_CHECK_FALSE(time_form_of("ISO 8601"));
+  time_text_reader zoned{time_unit::automatic, time_form::zoned};
+  CATCH_CHECK(zoned.told().empty());
+  const auto local = zoned.read("2024-02-29T08:00");
+  CATCH_REQUIRE_FALSE(local);
+  CATCH_CHECK(local.error().message
+              == "\"2024-02-29T08:00\" is of another form (ISO 8601 without a "
+                 "zone, as UTC) than the times that are there (ISO 8601 "
+                 "with a zone); write new times in that form");
+  value_of(zoned.read("2024-02-29T08:00Z"));
+  CATCH_CHECK(has(zoned.read("2024-02-29").error().message,
+                  "than \"2024-02-29T08:00Z\" before it"));
+}
+
 CATCH_TEST_CASE("only times that are kept settle the form",
                 "[partition][import][times]") {
   time_text_reader times;

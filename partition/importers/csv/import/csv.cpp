@@ -285,6 +285,7 @@ result<void> copy_edges(const csv_graph& graph, csv_edge_file& file,
     GRAPHMILL_TRYV(blocks.flush());
   }
   GRAPHMILL_TRYV(reader.note_times(options.on_note));
+  file.form_of_times = reader.form_of_times();
   reader.note_dropped(options.on_note);
   equal.note(file.table, options.on_note);
   return ok();
@@ -916,8 +917,9 @@ result<void> import_additions(const csv_import_options& given,
     return check_rest(graph, options, errors);
   GRAPHMILL_TRYV(
     write_new_nodes(graph, info, options, folders.nodes, on_progress, errors));
-  return write_new_edges(graph, std::move(info), options, folders.edges,
-                         on_progress, errors);
+  GRAPHMILL_TRYV(write_new_edges(graph, std::move(info), options, folders.edges,
+                                 on_progress, errors));
+  return continue_csv_record(graph, options, folders.edges);
 }
 
 /// Whether a message advises an option that an append lacks. Of the options

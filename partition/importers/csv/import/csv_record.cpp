@@ -79,7 +79,8 @@ std::string record_name(const csv_layout& layout, std::size_t column) {
            : std::to_string(column + 1);
 }
 
-nlohmann::json layout_json(const csv_table& table, const csv_layout& layout) {
+nlohmann::json layout_json(const csv_table& table, const csv_layout& layout,
+                           time_form times) {
   auto roles = nlohmann::json::object();
   for (const auto& [word, role, column] : single_roles)
     if (const auto at = column(layout))
@@ -104,6 +105,7 @@ nlohmann::json layout_json(const csv_table& table, const csv_layout& layout) {
       split_sets.push_back(record_name(layout, *set.split));
   }
   return {{"type", table.type},
+          {"times", to_string(times)},
           {"header", layout.header},
           {"roles", std::move(roles)},
           {"label_sets", std::move(label_sets)},
@@ -232,6 +234,21 @@ result<void> adopt_task_columns(const nlohmann::json& table,
   return ok();
 }
 
+/// Older records do not say the form of times.
+result<void> adopt_times(const nlohmann::json& table, const std::string& type,
+                         csv_import_options& options) {
+  const auto phrase = table.value("times", nlohmann::json(""));
+  if (phrase == "")
+    return ok();
+  const auto form = phrase.is_string()
+                      ? time_form_of(phrase.get_ref<const std::string&>())
+                      : std::nullopt;
+  if (!form)
+    return damaged_csv_record(options);
+  options.time_forms[type] = *form;
+  return ok();
+}
+
 /// @param tables Those of the kind; one of the type may be missing.
 /// @param given As for `add_choice`.
 result<void> adopt_roles(const nlohmann::json& table,
@@ -258,8 +275,10 @@ result<void> adopt_roles(const nlohmann::json& table,
     add(csv_role::ignore, name, true);
   for (const auto& name : record_texts(table, "features"))
     add(csv_role::feature, name, false);
-  if (!options.after.empty())
+  if (!options.after.empty()) {
     GRAPHMILL_TRYV(adopt_task_columns(table, of, given, options));
+    GRAPHMILL_TRYV(adopt_times(table, type, options));
+  }
   if (table["header"].get<bool>())
     options.with_header.push_back(type);
   else
@@ -394,6 +413,13 @@ result<void> adopt_writing(const nlohmann::json& recorded,
   return ok();
 }
 
+result<void> write_record(const nlohmann::json& record,
+                          const std::filesystem::path& folder) {
+  constexpr auto replace = nlohmann::json::error_handler_t::replace;
+  return write_text(folder / record_file,
+                    record.dump(-1, ' ', false, replace) + '\n');
+}
+
 bool is_table_list(const nlohmann::json& value) {
   return value.is_array()
          && std::all_of(value.begin(), value.end(), [](const auto& table) {
@@ -413,12 +439,12 @@ result<void> write_csv_record(const csv_graph& graph,
   for (const auto& type : graph.nodes) {
     if (!type.table)
       continue;
-    nodes.push_back(layout_json(*type.table, type.layout));
+    nodes.push_back(layout_json(*type.table, type.layout, type.form_of_times));
     nodes.back()["fitted"] = features_json(type.features);
   }
   auto edges = nlohmann::json::array();
   for (const auto& file : graph.edges) {
-    edges.push_back(layout_json(file.table, file.layout));
+    edges.push_back(layout_json(file.table, file.layout, file.form_of_times));
     if (file.features.columns.width() > 0)
       edges.back()["fitted"] = features_json(file.features);
     std::vector<std::string> relations;
@@ -430,9 +456,26 @@ result<void> write_csv_record(const csv_graph& graph,
                               {"nodes", std::move(nodes)},
                               {"edges", std::move(edges)},
                               {"changes", changes_json(options)}};
-  constexpr auto replace = nlohmann::json::error_handler_t::replace;
-  return write_text(folder / record_file,
-                    record.dump(-1, ' ', false, replace) + '\n');
+  return write_record(record, folder);
+}
+
+result<void> continue_csv_record(const csv_graph& graph,
+                                 const csv_import_options& options,
+                                 const std::filesystem::path& folder) {
+  GRAPHMILL_TRY(auto record,
+                read_json(options.after / record_file, largest_csv_record));
+  const auto note = [&record](const char* kind, const std::string& type,
+                              time_form times) {
+    for (auto& table : record[kind])
+      if (table["type"] == type)
+        table["times"] = to_string(times);
+  };
+  for (const auto& type : graph.nodes)
+    if (type.table)
+      note("nodes", type.name, type.form_of_times);
+  for (const auto& file : graph.edges)
+    note("edges", file.table.type, file.form_of_times);
+  return write_record(record, folder);
 }
 
 namespace {

@@ -16,6 +16,13 @@ result<void> write_csv_record(const csv_graph& graph,
                               const csv_import_options& options,
                               const std::filesystem::path& folder);
 
+/// Writes that record of a dataset which has grown. It says what the first
+/// times of a table were.
+/// @param options With `after`.
+result<void> continue_csv_record(const csv_graph& graph,
+                                 const csv_import_options& options,
+                                 const std::filesystem::path& folder);
+
 /// Makes options import tables as those of `options.like` were imported: roles
 /// of columns, features with their fitted state, classes, relations, and
 /// changes of the graph. Roles that the options give already stay. Labels and
