@@ -68,6 +68,10 @@ std::streamsize zstd_source::read(char* to, std::streamsize most) {
         "reading it would take more than 128 MiB of memory, for it was packed "
         "with a large window (zstd --long); pack it again without, "
         "or unpack it first: zstd -d --long=31 FILE"};
+    if (ZSTD_getErrorCode(left) == ZSTD_error_memory_allocation)
+      throw std::runtime_error{"there is too little memory to unpack it: the "
+                               "window that it was packed "
+                               "with takes up to 128 MiB"};
     if (ZSTD_isError(left))
       refuse(fmt::format("damaged: {}", ZSTD_getErrorName(left)));
     self.within_frame = left > 0;
