@@ -6,8 +6,10 @@
 #include <zstd.h>
 #include <zstd_errors.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <new>
+#include <optional>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -24,6 +26,33 @@ struct free_stream {
 [[noreturn]] void refuse(std::string_view why) {
   throw std::runtime_error{fmt::format(
     "as a Zstandard file it is {} (`zstd -t` tells); make it again", why)};
+}
+
+[[noreturn]] void refuse_damaged(std::size_t code) {
+  refuse(fmt::format("damaged: {}", ZSTD_getErrorName(code)));
+}
+
+/// Unpacks a small file at once, into about as much memory as its content
+/// takes. Streams reserve the window that a frame names, which may be far
+/// larger.
+/// @returns nothing if the content is large.
+std::optional<std::vector<char>> unpack_small(std::span<const char> packed) {
+  constexpr std::size_t most = std::size_t{1} << 25;
+  std::vector<char> out;
+  for (auto size = std::size_t{1} << 17; size <= most; size *= 4) {
+    out.resize(size);
+    const auto got =
+      ZSTD_decompress(out.data(), out.size(), packed.data(), packed.size());
+    if (!ZSTD_isError(got)) {
+      out.resize(got);
+      return out;
+    }
+    if (ZSTD_getErrorCode(got) == ZSTD_error_srcSize_wrong)
+      refuse("cut short, or other bytes follow it");
+    if (ZSTD_getErrorCode(got) != ZSTD_error_dstSize_tooSmall)
+      refuse_damaged(got);
+  }
+  return std::nullopt;
 }
 
 } // namespace
@@ -44,17 +73,36 @@ struct zstd_source::state {
     return got.value() > 0;
   }
 
+  /// Reads the first block, and unpacks it if it is all of the file.
+  void begin() {
+    begun = true;
+    if (refill() && input.size < block.size())
+      unpacked = unpack_small({block.data(), input.size});
+  }
+
   int fd;
   std::unique_ptr<ZSTD_DStream, free_stream> stream;
   std::vector<char> block;
   ZSTD_inBuffer input{nullptr, 0, 0};
   bool within_frame = false;
+  bool begun = false;
+  std::optional<std::vector<char>> unpacked; ///< Of a small file.
+  std::size_t given = 0;                     ///< Of `unpacked`.
 };
 
 zstd_source::zstd_source(int fd) : state_(std::make_shared<state>(fd)) {}
 
 std::streamsize zstd_source::read(char* to, std::streamsize most) {
   auto& self = *state_;
+  if (!self.begun)
+    self.begin();
+  if (self.unpacked) {
+    const auto rest = std::span{*self.unpacked}.subspan(self.given);
+    const auto given = std::min(rest.size(), static_cast<std::size_t>(most));
+    std::copy_n(rest.begin(), given, to);
+    self.given += given;
+    return given > 0 ? static_cast<std::streamsize>(given) : -1;
+  }
   ZSTD_outBuffer output{to, static_cast<std::size_t>(most), 0};
   while (output.pos < output.size) {
     const auto ended = self.input.pos == self.input.size && !self.refill();
@@ -73,7 +121,7 @@ std::streamsize zstd_source::read(char* to, std::streamsize most) {
                                "window that it was packed "
                                "with takes up to 128 MiB"};
     if (ZSTD_isError(left))
-      refuse(fmt::format("damaged: {}", ZSTD_getErrorName(left)));
+      refuse_damaged(left);
     self.within_frame = left > 0;
     // Without more input it can give what it still holds, and no more.
     if (ended && output.pos == before && self.within_frame)
