@@ -73,7 +73,7 @@ def ratings(folder, rng):
         "edge_class", "--task-label", "kind")
 
 
-def payments(folder, rng):
+def payments(folder, rng, by="time"):
     """People who pay each other, at times. Returns the dataset, and the times of
     its edges by their ids."""
     folder.mkdir()
@@ -83,7 +83,7 @@ def payments(folder, rng):
     write_table(folder / "edges.csv", source=ends[0], target=ends[1], at=at)
     imported("csv", "--edges", folder / "edges.csv", "--nodes",
              folder / "nodes.csv", "--edge-time", "at", "--time-unit", "step",
-             "--split-edges", "0.6,0.2,0.2", "--by", "time", "--out",
+             "--split-edges", "0.6,0.2,0.2", "--by", by, "--out",
              folder / "data")
     return folder / "data", np.load(
         folder / "data/edges/node__to__node/times.npy")
@@ -238,6 +238,39 @@ class Links(runs.Workplace):
                                     "`pairs`, or train without `window`"):
             len(self.loader(data, pairs=np.array([[3], [4]]), time="strict",
                             disjoint=True, window=5, overrides=small))
+
+    def test_links_hear_of_their_past_in_any_split(self):
+        """Held-out edges may be older than training edges: no run trains then,
+        but rows see just their past."""
+        data, at = payments(self.top / "mixed", np.random.default_rng(SEED),
+                            "random")
+        options = {"time": "strict", "disjoint": True, "edge_ids": True,
+                   "fanouts": [-1], "negatives": 0,
+                   "overrides": ["evaluate.visible=past"]}
+        with self.assertRaisesRegex(graphmill.DefinitionError,
+                                    "trains on tasks that are split by time"):
+            len(self.loader(data, **options))
+        ids = rows_of(data, "link", "test", "ids")
+        begins = np.load(data / "edges/node__to__node/indptr.npy")
+        cut = partitioned(data, 2, "random")
+        for source in data, cut:
+            seen = 0
+            for batch in self.loader(source, split="test", **options):
+                for row in range(batch.batch_size):
+                    end = batch.edge_label_index[1, row]
+                    node = batch.n_id[end]
+                    known = np.arange(begins[node], begins[node + 1])
+                    known = known[at[known] < at[ids[batch.input_id[row]]]]
+                    into = batch.edge_index[1] == end
+                    self.assertEqual(np.sort(batch.e_id[into]).tolist(),
+                                     known.tolist())
+                    seen += len(known)
+            self.assertGreater(seen, 1000)
+            pair = next(iter(self.loader(source, split="test", **{
+                **options, "pairs": np.array([[3], [4]])})))
+            into = pair.edge_index[1] == pair.edge_label_index[1, 0]
+            self.assertEqual(np.sort(pair.e_id[into]).tolist(),
+                             list(range(begins[4], begins[5])))
 
     # -- exactness
 
