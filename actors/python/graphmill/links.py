@@ -105,6 +105,8 @@ class LinkLoader(Loader):
         ``overrides=["evaluate.visible=past"]`` show them all edges.
     """
 
+    _ROWS = "edges", "pairs", "--split-edges"
+
     def __init__(self, source: Source, fanouts: Fanouts | None = None, *,
                  task: str | None = None,
                  negatives: (Negatives | str | numbers.Integral | int

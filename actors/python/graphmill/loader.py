@@ -387,6 +387,10 @@ class Loader:
     PyG's other arguments are refused with the name of what takes their place.
     """
 
+    # What a row of its batches is, what a user gives in their place, and the flag
+    # that makes a split of them.
+    _ROWS = "nodes", "seeds", "--split"
+
     def __init__(self, source: Source, fanouts: Fanouts | None = None, *,
                  split: str = "train", seeds: Any = None,
                  batch_size: int | None = None, shuffle: bool | None = None,
@@ -674,6 +678,12 @@ class Loader:
 
     def _begun(self) -> Iterator[Any]:
         engine, steps = self._started(), len(self)
+        if self._seeds is None and int(engine.description["seeds"]) == 0:
+            rows, instead, flag = self._ROWS
+            raise DefinitionError(
+                f"split {self._split!r} of the dataset {self.info.name!r} has no "
+                f"{rows}: give `{instead}` or another split, or import it with "
+                f"`{flag}` of `import_flags`", "invalid_argument")
         self._pass += 1
         self._return_all(engine)
         epoch, step = self._place = self._next

@@ -639,6 +639,22 @@ class Links(runs.Workplace):
         path = self.write({}, self.data)
         failing("names no task", definition=path)
 
+    def test_a_split_without_edges(self):
+        folder = self.top / "no-validation"
+        imported("csv", "--edges", self.top / "groups/edges.csv", "--undirected",
+                 "--nodes", self.top / "groups/nodes.csv",
+                 "--split-edges", "0.9,0,0.1", "--out", folder)
+        for rank in 0, 1:
+            with self.assertRaisesRegex(
+                    graphmill.DefinitionError,
+                    "split 'val' of the dataset 'no-validation' has no edges: "
+                    "give `pairs` or another split, or .*--split-edges"):
+                iter(self.loader(folder, split="val", rank=rank, world_size=2))
+        self.assertEqual(len(list(self.loader(folder, split="val",
+                                              pairs=[[1], [2]]))), 1)
+        self.assertEqual(list(self.loader(folder, split="val",
+                                          pairs=np.empty((2, 0), int))), [])
+
     def test_the_only_task_needs_no_name(self):
         self.assertEqual(batches(self.kinds, epochs=1),
                          batches(self.kinds, epochs=1, task="rating"))

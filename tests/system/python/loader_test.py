@@ -1207,6 +1207,37 @@ class Loading(runs.Workplace):
         with self.assertRaisesRegex(AttributeError, "no e_id"):
             batch.e_id
 
+    def test_a_split_without_nodes(self):
+        source, data = self.top / "bare-source", self.top / "bare"
+        source.mkdir()
+        save(source, features=np.ones((30, 4), np.float32),
+             edges=np.stack([np.arange(30), np.roll(np.arange(30), 1)]))
+        imported("npy", source, "--out", data)
+        options = {"fanouts": [2], "as_": "numpy"}
+        for at in data, partitioned(data, 2, "random"):
+            for split in "train", "val", "test":
+                for rank in 0, 1:
+                    loader = graphmill.Loader(at, split=split, rank=rank,
+                                              world_size=2, **options)
+                    self.addCleanup(loader.close)
+                    self.assertEqual(len(loader), 0)
+                    with self.assertRaisesRegex(
+                            graphmill.DefinitionError,
+                            f"split '{split}' of the dataset 'bare' has no nodes"
+                            ": give `seeds` or another split, or .*--split"):
+                        iter(loader)
+            # Seeds of one's own may be none, and a rank may have no share of them.
+            self.assertEqual(list(graphmill.Loader(at, seeds=[], **options)), [])
+            batch, = graphmill.Loader(at, seeds=[5], rank=1, world_size=2, **options)
+            self.assertEqual(batch.batch_size, 0)
+            self.assertEqual(graphmill.open(at).sample([5], **options).batch_size, 1)
+        # More ranks than seeds: the split has some, whoever takes them.
+        few = Dataset(self.data).node_type("node")["splits"]["val"] + 1
+        last = graphmill.Loader(self.data, split="val", rank=few - 1,
+                                world_size=few, **options)
+        self.addCleanup(last.close)
+        self.assertEqual({batch.batch_size for batch in last}, {0})
+
 
 if __name__ == "__main__":
     unittest.main()
