@@ -63,18 +63,11 @@ _INSTEAD = {
 }
 
 
-def refuse_unknown(given: Mapping[str, Any], known: Sequence[str],
-                   loader: type) -> None:
-    """Fails if there are arguments that are not known.
-
-    known
-        Those that the loader takes beside the named ones.
-    """
-    unknown = [name for name in given if name not in known]
+def refuse_unknown(unknown: Mapping[str, Any], loader: type) -> None:
+    """Fails if there are arguments that a loader does not name."""
     if not unknown:
         return
-    names = [*known, *(name for each in loader.__mro__[:-1] for name in
-                       inspect.signature(each).parameters)]
+    names = list(inspect.signature(loader).parameters)
     wrong = []
     for name in unknown:
         near = difflib.get_close_matches(name, names, 1)
@@ -83,6 +76,17 @@ def refuse_unknown(given: Mapping[str, Any], known: Sequence[str],
             "help(graphmill.Loader) has all arguments")
         wrong.append(f"there is no argument `{name}`: {instead}")
     raise DefinitionError("; ".join(wrong), "invalid_argument")
+
+
+def tell_options(of: Any, loader: type, *but: str) -> None:
+    """Names in the signature of a function, for `help`, what its last argument,
+    ``**options``, hands on to a loader."""
+    own = inspect.signature(of)
+    *named, _ = own.parameters.values()
+    more = [each for name, each in inspect.signature(loader).parameters.items()
+            if name not in own.parameters and name not in but
+            and each.kind is not each.POSITIONAL_OR_KEYWORD]
+    of.__signature__ = own.replace(parameters=[*named, *more])
 
 
 def plain(value: Any) -> Any:

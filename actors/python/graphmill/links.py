@@ -8,7 +8,7 @@ from typing import Any, Mapping, Sequence
 
 import numpy as np
 
-from ._arguments import texts
+from ._arguments import tell_options, texts
 from ._engine import Engine
 from ._ids import array_of, whole_ids
 from ._types import Array
@@ -200,6 +200,9 @@ class LinkLoader(Loader):
                 f"the graph has {count} edge types, and batches have arrays of "
                 f"up to {_MOST_EDGE_TYPES} apart: use merge_edge_types=True",
                 "invalid_argument")
+
+
+tell_options(LinkLoader.__init__, Loader, "seeds", "labels")
 
 
 def _negatives_of(given: Any) -> Negatives:

@@ -9,11 +9,12 @@ import json
 import os
 import threading
 import weakref
-from typing import Any, Callable, Iterator, Mapping, Sequence, Union
+from typing import (Any, Callable, Iterator, Mapping, NoReturn, Sequence,
+                    Union)
 
 from . import _device
 from ._arguments import (not_among, path, plain, refuse_unknown, seconds,
-                         share, text, texts, whole, yes_or_no)
+                         share, tell_options, text, texts, whole, yes_or_no)
 from ._dataset import Folder
 from ._cluster import expect_listener, served_here
 from ._device import Copies
@@ -34,8 +35,6 @@ _SPLITS = {"train": "train", "val": "validation", "validation": "validation",
 _KINDS = "numpy", "torch", "pyg", "dgl"
 _TIMES = "strict", "inclusive", "ignore"
 _METHODS = "uniform", "weighted", "labor", "pinsage", "hgt", "saint"
-_OF_OPEN = ("data", "key", "insecure", "budget", "threads", "memory", "storage",
-            "verify")
 _SUBGRAPHS = "directional", "bidirectional", "induced"
 _STATE_VERSION = 1
 
@@ -165,8 +164,10 @@ class Graph:
 
     def sample(self, seeds: Any, fanouts: Fanouts, **options: Any) -> Any:
         """One batch of the given nodes, in their order: for inference. Takes
-        ``seeds`` and the options as a `Loader` does. Starts an engine, which takes some 10 ms; a `Loader`
-        with ``seeds`` does so once.
+        ``seeds`` and the options as a `Loader` does.
+
+        Starts an engine, which takes some 10 ms; a `Loader` with ``seeds`` does so
+        once.
 
         >>> batch = graphmill.open("data/small").sample([7, 3], [-1, -1],
         ...                                             as_="numpy")
@@ -310,7 +311,7 @@ class Loader:
 
     source
         The folder of a dataset, whole or in parts, the address of a cluster, or a
-        `Graph`; see `open`, whose other arguments are taken here, too.
+        `Graph`; see `open`.
     fanouts
         PyG's ``num_neighbors``. In-edges per node for each hop, the first for the
         seeds; -1: all; 0: none. Default: [10, 10], or those of ``definition``. Or by edge type: ``{"default": [10, 5],
@@ -383,6 +384,22 @@ class Loader:
         ``definition``: a file as for ``graphmill train``, whose sections
         ``sampler``, ``train``, ``evaluate`` and ``budget`` are used. Arguments that
         are given win over it. ``overrides``: "path=value", as for ``--set``.
+    threads
+        That sample, and as many that fetch (default: one of each). They take the
+        place of ``num_workers``.
+    budget
+        Memory for batches that are made or under way, as "512 MiB" (default: 1 GiB).
+    memory, storage
+        ``storage``: the dataset is read from "memory", from "disk", or "auto"
+        (default): from disk if it does not fit into ``memory``.
+    verify
+        Compare the files with their digests in the background (default: True).
+    data, key, insecure
+        Of a cluster: a folder with the tables of its parts, the key file, and
+        whether there is none.
+
+    The last eight are those of `open`, which tells more of them. Without them, a
+    loader of a `Graph` has those of its graph.
 
     PyG's other arguments are refused with the name of what takes their place.
     """
@@ -411,14 +428,25 @@ class Loader:
                  transform: Callable[[Any], Any] | None = None,
                  timeout: float = 600.0,
                  definition: str | os.PathLike[str] | None = None,
-                 overrides: Sequence[str] = (), **of_open: Any) -> None:
+                 overrides: Sequence[str] = (), threads: int | None = None,
+                 budget: int | str | None = None,
+                 memory: int | str | None = None, storage: str | None = None,
+                 verify: bool | None = None,
+                 data: str | os.PathLike[str] | None = None,
+                 key: str | os.PathLike[str] | None = None,
+                 insecure: bool | None = None,
+                 **others: NoReturn) -> None:  # Type checkers refuse them, too.
         self._engine: Engine | None = None
         self._copies: Copies | None = None
         self._info: Info | None = None
         self._closed = False
         self._in_use = threading.Lock()
         self._start = threading.Lock()
-        refuse_unknown(of_open, _OF_OPEN, type(self))
+        refuse_unknown(others, type(self))
+        of_open: dict[str, Any] = {name: value for name, value in (
+            ("data", data), ("key", key), ("insecure", insecure),
+            ("budget", budget), ("threads", threads), ("memory", memory),
+            ("storage", storage), ("verify", verify)) if value is not None}
         if isinstance(source, Graph):
             opening = dataclasses.replace(source._opening, **of_open)
             source._loaders.add(self)
@@ -819,6 +847,9 @@ class Loader:
             raise StateError(f"the state is of step {step}, and an epoch has "
                              f"{len(self)}", "invalid_argument")
         self._next = self._place = epoch, step
+
+
+tell_options(Graph.loader, Loader)
 
 
 class _Pass:

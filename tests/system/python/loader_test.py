@@ -3,10 +3,13 @@ the way, and says what is wrong."""
 
 import collections
 import copy
+import inspect
 import json
 import os
 import pathlib
 import pickle
+import pydoc
+import re
 import signal
 import socket
 import subprocess
@@ -1237,6 +1240,35 @@ class Loading(runs.Workplace):
                                 world_size=few, **options)
         self.addCleanup(last.close)
         self.assertEqual({batch.batch_size for batch in last}, {0})
+
+    def test_options_are_named(self):
+        """What PyG's users ask for first, in the signatures and in the help."""
+        as_open = inspect.signature(graphmill.open).parameters
+        for of in graphmill.Loader, graphmill.LinkLoader, graphmill.Graph.loader:
+            named = inspect.signature(of).parameters
+            for name in as_open:
+                if name != "source":
+                    self.assertIn(name, named)
+                    self.assertIsNone(named[name].default, name)
+            self.assertIn("batch_size", named)
+        page = pydoc.plain(pydoc.render_doc(graphmill.Loader))
+        self.assertIn("place of ``num_workers``", page)
+        _, _, explained = inspect.getdoc(graphmill.Loader).partition("begin another")
+        heads = {name for line in explained.split("\n")
+                 if re.fullmatch(r"\w+(, \w+)*", line) for name in line.split(", ")}
+        self.assertEqual(heads, {*inspect.signature(graphmill.Loader).parameters}
+                         - {"others"})
+        links = pydoc.plain(pydoc.render_doc(graphmill.LinkLoader))
+        for name in "threads", "budget", "verify", "batch_size":
+            self.assertIn(f"{name}: ", links)
+        # Those that are not given are those of the graph.
+        graph = graphmill.open(self.data, storage="disk", threads=3, budget=1 << 20)
+        opening = graph.loader([2], budget="2 MiB", as_="numpy")._opening
+        self.assertEqual((opening.storage, opening.threads, opening.budget),
+                         ("disk", 3, "2 MiB"))
+        with self.assertRaisesRegex(graphmill.DefinitionError,
+                                    "no argument `num_workers`.*`threads`"):
+            graph.loader([2], num_workers=4)
 
 
 if __name__ == "__main__":
