@@ -3,18 +3,20 @@ parts-format.md tell the format)."""
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import pathlib
-from typing import Any, Sequence
+from typing import Any, Callable, Sequence
 
 import numpy as np
 
 from ._types import Array
 from .errors import DataError, DefinitionError, Unavailable
-from .info import Info, NodeType
+from .info import Info, LabelSet, NodeType
 
 _FORMAT_VERSION, _PARTS_VERSION = 7, 1
+_LABELS = {"classes": "int64", "multi_label": "uint8", "regression": "float32"}
 
 
 class Folder:
@@ -46,23 +48,52 @@ class Folder:
         if kind.features == 0:
             raise DefinitionError(f"nodes of type {of!r} have no features",
                                   "invalid_argument")
+        return self._of_nodes(kind, ids, (kind.features,), "float32",
+                              functools.partial(self._rows, kind))
+
+    def labels(self, of: str, ids: Array, name: str | None) -> Array:
+        """Labels of nodes by their ids; ``name``: of a label set."""
+        kind = self._type(of)
+        if name is not None and name not in kind.label_sets:
+            raise DefinitionError(
+                f"nodes of type {of!r} have no label set {name!r}, but "
+                + (", ".join(map(repr, kind.label_sets)) or "none"),
+                "invalid_argument")
+        chosen: NodeType | LabelSet = (kind if name is None else
+                                       kind.label_sets[name])
+        if chosen.classes == 0:
+            raise DefinitionError(f"nodes of type {of!r} have no labels",
+                                  "invalid_argument")
+        element = _LABELS[chosen.labels]
+        width = () if chosen.labels == "classes" else (chosen.classes,)
+        file = "labels.npy" if name is None else f"labels.{name}.npy"
+        return self._of_nodes(
+            kind, ids, width, element,
+            lambda part, rows, count: np.asarray(self._array(
+                f"{part}nodes/{of}/{file}", (count, *width), element)[rows]))
+
+    def _of_nodes(self, kind: NodeType, ids: Array, width: tuple[int, ...],
+                  element: str, read: Callable[[str, Array, int], Array]) -> Array:
+        """Values of nodes, each of which is in the whole dataset or in a part.
+
+        read
+            Gets the folder, rows within its arrays, and how many these have."""
         if ids.size and not 0 <= ids.min() <= ids.max() < kind.count:
             bad = ids[(ids < 0) | (ids >= kind.count)][0]
             raise DefinitionError(
-                f"ids has node {bad}, but ids of type {of!r} go from 0 to "
+                f"ids has node {bad}, but ids of type {kind.name!r} go from 0 to "
                 f"{kind.count - 1}", "invalid_argument")
-        out = np.empty((len(ids), kind.features), np.float32)
+        out = np.empty((len(ids), *width), element)
         if not self._offsets:
-            out[:] = self._rows("", kind, ids, kind.count)
+            out[:] = read("", ids, kind.count)
             return out
-        offsets = np.asarray(self._offsets[of])
+        offsets = np.asarray(self._offsets[kind.name])
         new = np.asarray(self._order(kind, offsets)[ids], np.int64)
         owners = np.searchsorted(offsets, new, side="right") - 1
         for part in np.unique(owners):
             mine = owners == part
-            out[mine] = self._rows(f"part-{part}/", kind,
-                                   new[mine] - offsets[part],
-                                   int(offsets[part + 1] - offsets[part]))
+            out[mine] = read(f"part-{part}/", new[mine] - offsets[part],
+                             int(offsets[part + 1] - offsets[part]))
         return out
 
     def _type(self, of: str) -> NodeType:
@@ -72,7 +103,7 @@ class Folder:
                 + ", ".join(map(repr, self.info.node_types)), "invalid_argument")
         return self.info.node_types[of]
 
-    def _rows(self, part: str, kind: NodeType, rows: Array, count: int) -> Array:
+    def _rows(self, kind: NodeType, part: str, rows: Array, count: int) -> Array:
         name = f"{part}nodes/{kind.name}/features"
         if not kind.sparse:
             return np.asarray(self._array(

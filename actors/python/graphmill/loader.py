@@ -158,6 +158,25 @@ class Graph:
         return self._folder().features(of, ids_of(
             ids, "ids", lambda: count_of(self.info, of)))
 
+    def labels(self, ids: Any, type: str | None = None,
+               labels: str | None = None) -> Array:
+        """Labels of any nodes, as ``y`` of a batch has them for its seeds: classes
+        [nodes] int64, -1: unknown; several labels [nodes, labels] uint8, 255:
+        unknown; or numbers [nodes, numbers] float32, NaN: unknown. Read as
+        `features` are, with the same errors.
+
+        ids, type
+            As of `features`; ``batch.n_id`` are those of all nodes of a batch.
+        labels
+            A label set of the type in place of its own labels.
+
+        >>> graphmill.open("data/small").labels([5, 0, 5]).shape
+        (3,)
+        """
+        of = self.info.target if type is None else type
+        return self._folder().labels(of, ids_of(
+            ids, "ids", lambda: count_of(self.info, of)), labels)
+
     def loader(self, fanouts: Fanouts | None = None, **options: Any) -> "Loader":
         """`Loader` of this graph."""
         return Loader(self, fanouts, **options)

@@ -1241,6 +1241,66 @@ class Loading(runs.Workplace):
         self.addCleanup(last.close)
         self.assertEqual({batch.batch_size for batch in last}, {0})
 
+    def test_labels_of_any_nodes(self):
+        """Of each kind, whole and in parts, and those that batches have."""
+        source, data = self.top / "kinds-source", self.top / "kinds"
+        source.mkdir()
+        rng = np.random.default_rng(4)
+        classes = rng.integers(-1, 3, 60)
+        classes[:40] = np.abs(classes[:40])
+        several = rng.integers(0, 2, (60, 4)).astype(np.uint8)
+        several[50] = 255
+        numbers = rng.normal(size=(60, 2)).astype(np.float32)
+        numbers[51] = np.nan
+        save(source, features=rng.normal(size=(60, 3)).astype(np.float32),
+             edges=rng.integers(0, 60, (2, 200)), labels=classes,
+             train_idx=rng.permutation(40), **{
+                 "labels.several": several, "labels.numbers": numbers,
+                 "train_idx.several": np.arange(30), "val_idx.numbers": np.arange(9)})
+        imported("npy", source, "--regression-set", "numbers", "--out", data)
+        whole, ids = Dataset(data), rng.integers(0, 60, 100)
+        for at in data, *(partitioned(data, *cut) for cut in (
+                (2, "random"), (3, "metis"))):
+            graph = graphmill.open(at)
+            for name, made, split in ((None, classes, "train"),
+                                      ("several", several, "train"),
+                                      ("numbers", numbers, "val")):
+                file = "labels" if name is None else f"labels.{name}"
+                stored = whole.node_array("node", file)
+                np.testing.assert_array_equal(stored, made)
+                found = graph.labels(ids, labels=name)
+                self.assertEqual((found.dtype, found.shape, found.tobytes()),
+                                 (stored.dtype, stored[ids].shape,
+                                  stored[ids].tobytes()))
+                self.assertEqual(graph.labels([], "node", name).shape,
+                                 stored[:0].shape)
+                mask = np.arange(60) % 3 == 0
+                self.assertEqual(graph.labels(mask, labels=name).tobytes(),
+                                 stored[mask].tobytes())
+                with graph.loader([3], as_="numpy", labels=name, split=split
+                                  ) as loader:
+                    for batch in loader:
+                        rows = graph.labels(batch.n_id, labels=name)
+                        self.assertEqual(len(rows), batch.num_nodes)
+                        np.testing.assert_array_equal(rows[:batch.batch_size],
+                                                      batch.y)
+        for wrong, why in (
+                (([60],), "ids has node 60.* go from 0 to 59"), (([-1],), "node -1"),
+                (([0.5],), "type float64"), ((np.ones(7, bool),), "mask of 7"),
+                (([0], "paper"), "no node type 'paper', but 'node'"),
+                (([0], None, "size"), "no label set 'size', but 'several', 'num"
+                                      "|no label set 'size', but 'numbers', 'sev")):
+            with self.assertRaisesRegex(graphmill.DefinitionError, why):
+                graph.labels(*wrong)
+        typed = graphmill.open(typed_dataset(self.top / "typed"))
+        self.assertEqual(typed.labels([3, 1]).shape, (2,))  # Of the target.
+        with self.assertRaisesRegex(graphmill.DefinitionError,
+                                    "type 'author' have no labels"):
+            typed.labels([0], "author")
+        (partitioned(data, 2, "random") / "part-1/nodes/node/labels.npy").unlink()
+        with self.assertRaisesRegex(graphmill.DataError, "labels.npy.*all parts here"):
+            graphmill.open(partitioned(data, 2, "random")).labels(np.arange(60))
+
     def test_options_are_named(self):
         """What PyG's users ask for first, in the signatures and in the help."""
         as_open = inspect.signature(graphmill.open).parameters
