@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 # What DGL's own datasets call them, and its names of ids.
 _NODE_NAMES = {"x": "feat", "n_id": "_ID"}
 _EDGE_NAMES = {"e_id": "_ID", "edge_type": "_TYPE"}
+_OF_SEEDS = {"y": "label", "seed_time": "seed_time", "input_id": "input_id"}
 
 
 def triple_of(batch: Batch) -> tuple[Any, Any, list[Any]]:
@@ -25,6 +26,9 @@ def triple_of(batch: Batch) -> tuple[Any, Any, list[Any]]:
     if batch._layout.row_types or "indptr" in batch._layout.slots:
         raise Error("blocks of DGL are of nodes, and need form=\"coo\"",
                     "invalid_argument")
+    if any(name == "edge_index" for name, _ in batch._own):
+        raise Error("blocks of DGL have the edges that were sampled, and edge_index "
+                    "was assigned", "invalid_argument")
     batch = batch if batch._as_torch else batch.to("cpu")
     blocks = [_block(dgl, batch, hops) for hops in
               range(batch._layout.hops, 0, -1)]
@@ -58,10 +62,15 @@ def _block(dgl: Any, batch: Batch, hops: int) -> Any:
         block = dgl.create_block((pair[0], pair[1]),
                                  num_src_nodes=sources[lay.target],
                                  num_dst_nodes=ends[lay.target])
-    for name, of in batch._all():
-        if name in ("y", "seed_time", "input_id", "edge_index"):
-            continue
+    rows = {of: batch._found(of)[-1] for of in lay.node_types} | {
+        of: sum(counts) for of, counts in zip(lay.edge_types, batch._edge_counts())}
+    for name, of in batch._places():
         array = batch._array(name, of)
+        # A block has rows of nodes and of edges alone.
+        if (name == "edge_index" or of not in rows
+                or getattr(array, "shape", ())[:1] != (rows[of],)
+                or name in _OF_SEEDS and (name, of) not in batch._own):
+            continue
         if of in edges:
             data = block.edges[of].data if lay.typed else block.edata
             data[_EDGE_NAMES.get(name, name)] = array[:edges[of]]
@@ -77,10 +86,9 @@ def _block(dgl: Any, batch: Batch, hops: int) -> Any:
 def _label(batch: Batch, blocks: list[Any]) -> None:
     """Labels are known of seeds, which the last block ends at."""
     lay = batch._layout
-    for name, called in (("y", "label"), ("seed_time", "seed_time"),
-                         ("input_id", "input_id")):
-        if blocks and lay.target in lay.slots.get(name, {}):
+    for name, called in _OF_SEEDS.items():
+        if blocks and batch._has((name, lay.target)):
             last = blocks[-1]
             data = (last.dstnodes[lay.target].data if lay.typed
                     else last.dstdata)
-            data[called] = batch._array(name, lay.target)
+            data[called] = batch._array(name, lay.target)[:batch.batch_size]

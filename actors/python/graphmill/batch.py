@@ -26,6 +26,7 @@ _OF_TRIPLETS = frozenset(("src_index", "dst_pos_index", "dst_neg_index",
                           "src_neg_index"))
 _SQUARE = frozenset(("x", "edge_index", "edge_label_index"))
 _NO_TYPE: tuple[Any, ...] = (None,)
+_WHOLE = ""  # In place of a type: a value of a batch with several types.
 
 # Where an attribute is that a batch does not have.
 _MISSING = {
@@ -113,7 +114,7 @@ class Layout:
 
     def stores_of(self, name: str, of: TypeName) -> tuple[TypeName, ...]:
         """Where PyG has an array: of triplets, at the node types of their ends."""
-        if len(self.row_types) != 1:
+        if len(self.row_types) != 1 or isinstance(of, str):
             return (of,)
         if name == "seed_time":
             return of[0], of[2]
@@ -137,6 +138,13 @@ def is_cuda(device: Any) -> bool:
     except (RuntimeError, TypeError) as cause:
         raise DefinitionError(f"device is {device!r}: give one of PyTorch, such as "
                               "\"cpu\" or \"cuda:0\"", "invalid_argument") from cause
+
+
+def _copied(value: Any) -> Any:
+    """Of an array or a tensor, a copy."""
+    if isinstance(value, np.ndarray):
+        return value.copy()
+    return value.clone() if hasattr(value, "clone") else value
 
 
 class Batch:
@@ -163,18 +171,24 @@ class Batch:
     [2, pairs], rows of ``x``, and ``edge_label`` [pairs]; or ``src_index``,
     ``dst_pos_index`` and ``dst_neg_index``.
 
-    Arrays are those of shared memory, without a copy: keep a ``copy()``, or the
-    loader soon raises CreditError.
+    Arrays are those of shared memory, without a copy: keep a ``copy()``, or of one
+    array its ``copy()`` or ``clone()``, or the loader soon raises CreditError.
+
+    Values can be assigned: ``batch.x = ...``, or ``batch["author"].x = ...`` of a
+    graph with several types. They go along into copies, pickles and `as_pyg`,
+    and to devices.
     """
 
     def __init__(self, layout: Layout, words: list[int],
                  root: Array | None, as_torch: bool,
-                 held: dict[tuple[str, TypeName], Any] | None = None) -> None:
+                 held: dict[tuple[str, TypeName], Any] | None = None,
+                 own: dict[tuple[str, TypeName], Any] | None = None) -> None:
         if len(words) != layout.words:
             raise Error("a frame of another loader came")
         self._layout, self._words, self._root = layout, words, root
         self._as_torch = as_torch
         self._held = held  # Arrays or tensors of its own, in place of the root.
+        self._own = dict(own or {})  # What was assigned.
         self._cache: dict[tuple[str, TypeName], Any] = {}
 
     # -- what it is
@@ -270,34 +284,87 @@ class Batch:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
             raise AttributeError(name)
-        lay = self._layout
-        if lay.typed and name.endswith("_dict"):
-            kind = name[:-5]
-            if kind in lay.slots:
-                return {of: self._array(kind, of) for of in lay.slots[kind]}
-            if kind in ("num_sampled_nodes", "num_sampled_edges"):
-                return getattr(self, kind)
-        of = lay.slots.get(name, {})
-        if len(of) == 1 and (not lay.typed or name in _OF_ROWS):
-            return self._array(name, next(iter(of)))
+        if self._layout.typed and name.endswith("_dict"):
+            found = self._by_type(name[:-5])
+            if found:
+                return found
+        place = self._place(name)
+        if self._has(place):
+            return self._array(*place)
         raise AttributeError(f"a batch of this loader has no {name}"
                              + self._instead(name))
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name.startswith("_"):
+            object.__setattr__(self, name, value)
+            return
+        lay, place = self._layout, self._place(name)
+        if lay.typed and name.endswith("_dict"):
+            raise AttributeError(f"assign values of one type at a time: batch"
+                                 f"[{lay.target!r}].{name[:-5]} = ...")
+        if place[1] == _WHOLE and name in lay.slots:
+            raise AttributeError(f"{name} cannot be assigned" + self._instead(name))
+        self._assign(place, value, type(self))
+
+    def _assign(self, place: tuple[str, TypeName], value: Any, kind: type) -> None:
+        name, of = place
+        typed, others = self._layout.typed, self._types_of(name)
+        if hasattr(kind, name) or not typed and hasattr(Batch, name):
+            raise AttributeError(f"{name} cannot be assigned: all batches have it, "
+                                 "so choose another name")
+        if not typed and others and of not in others:
+            # Data of PyG could not tell them apart.
+            raise AttributeError(f"{name} of {of!r} cannot be assigned: "
+                                 f"{others[0]!r} has it, so choose another name")
+        self._own[place] = value
+
+    def _place(self, name: str) -> tuple[str, TypeName]:
+        """Where an attribute of the batch is, or would be."""
+        lay = self._layout
+        of = list(lay.slots.get(name, ())) if lay.typed else self._types_of(name)
+        if len(of) == 1 and (not lay.typed or name in _OF_ROWS):
+            return name, of[0]
+        if lay.typed:
+            return name, _WHOLE
+        # As PyG guesses it.
+        return name, (lay.edge_types[0] if "edge" in name and lay.edge_types
+                      else lay.target)
+
+    def _places(self) -> dict[tuple[str, TypeName], None]:
+        """Of all that was sampled or assigned."""
+        return dict.fromkeys((*self._layout.arrays, *self._own))
+
+    def _has(self, place: tuple[str, TypeName]) -> bool:
+        return place in self._own or place in self._layout.arrays
+
+    def _types_of(self, name: str) -> list[TypeName]:
+        """That have it."""
+        of_own = [of for one, of in self._own if one == name and of != _WHOLE]
+        return list(dict.fromkeys((*self._layout.slots.get(name, ()), *of_own)))
+
+    def _by_type(self, name: str) -> dict[TypeName, Any]:
+        lay = self._layout
+        if name in ("num_sampled_nodes", "num_sampled_edges"):
+            return dict(getattr(self, name))
+        return {of: self._array(name, of) for of in self._types_of(name)}
 
     def _instead(self, name: str) -> str:
         """What a user who asked for it may have meant."""
         lay, whole = self._layout, name[:-5] if name.endswith("_dict") else name
-        if lay.typed and name in lay.slots:
-            types = ", ".join(f"batch[{of!r}]" for of in list(lay.slots[name])[:2])
-            return f": it has several types, see {name}_dict, or {types}.{name}"
-        if whole in lay.slots or hasattr(type(self), whole):
+        if lay.typed and self._types_of(name):
+            some = ", ".join(f"batch[{of!r}].{name}" for of in self._types_of(name)[:2])
+            return f": it has several types, see {name}_dict, or {some}"
+        if self._types_of(whole) or hasattr(type(self), whole):
             return f": it has one type, see {whole}"
         hint = _MISSING.get(whole)
         return (f": {hint}" if hint else "") + f"; there are {', '.join(lay.slots)}"
 
     def __contains__(self, name: object) -> bool:
         """Whether there is such an attribute, or a type of that name."""
-        return (name == "batch_size" or name in self._layout.slots or name in self._layout.node_types
-                or name in self._layout.edge_types)
+        lay = self._layout
+        return (name == "batch_size" or name in lay.node_types
+                or name in lay.edge_types
+                or any(name == one for one, _ in self._places()))
 
     def __getitem__(self, of: Any) -> Any:
         lay = self._layout
@@ -311,7 +378,7 @@ class Batch:
                  if of == kind[1] or of == (kind[0], kind[2])]
         if len(alike) == 1:
             return TypeView(self, alike[0])
-        if not lay.typed and of in lay.slots:
+        if not lay.typed and self._types_of(of):
             return getattr(self, of)
         raise KeyError(
             f"{of!r} is " + (f"the name of {len(alike)} edge types" if alike else
@@ -330,6 +397,9 @@ class Batch:
                           memory, offset)
 
     def _array(self, name: str, of: TypeName) -> Any:
+        """As it was assigned, or sampled."""
+        if (name, of) in self._own:
+            return self._own[name, of]
         made = self._cache.get((name, of))
         if made is None:
             made = self._raw(name, of)
@@ -339,35 +409,48 @@ class Batch:
         return made
 
     def _all(self) -> Iterator[tuple[str, TypeName]]:
+        """What was sampled."""
         return iter(self._layout.arrays)
 
     # -- what can be done with it
 
     def copy(self) -> "Batch":
-        """The same batch in memory of its own, to be kept for any time."""
-        return self._like(self._as_torch, {
-            at: made.copy() if isinstance(made, np.ndarray) else made.clone()
-            for at in self._all() for made in (self._raw(*at),)})
+        """The same batch in memory of its own, to be kept for any time. Arrays and
+        tensors that were assigned are copied, too, and other values are the same."""
+        return self._like(
+            self._as_torch, {at: _copied(self._raw(*at)) for at in self._all()},
+            {at: _copied(value) for at, value in self._own.items()})
 
     def __deepcopy__(self, _: Any) -> "Batch":
         return self.copy()
 
     def __reduce__(self) -> Any:
         # Its arrays alone: the memory is that of all batches.
-        return Batch, (self._layout, self._words, None, self._as_torch,
-                       self.copy()._held)
+        copy = self.copy()
+        return Batch, (self._layout, self._words, None, self._as_torch, copy._held,
+                       copy._own)
 
     def to(self, device: Any, non_blocking: bool = False) -> "Batch":
         """The same batch as torch tensors on a device: copies, which have ended
         when it returns, unless the device is the CPU. With ``non_blocking``, keep
-        this batch until they have; a loader with ``device`` does that for you."""
+        this batch until they have; a loader with ``device`` does that for you.
+        Arrays of numbers that were assigned become tensors there, too. What else has
+        ``to`` is moved by it, and other values are the same."""
         torch = _torch()
         where = torch.device(device)
+
+        def moved(value: Any) -> Any:
+            if isinstance(value, np.ndarray) and value.dtype.kind in "biufc":
+                value = torch.as_tensor(value)
+            return (value.to(where, non_blocking=non_blocking)
+                    if hasattr(value, "to") else value)
+
+        own = {at: moved(value) for at, value in self._own.items()}
         if where.type == "cpu" and self._held is None:
-            return self if self._as_torch else self._like(True, None)
-        return self._like(True, {
-            at: torch.as_tensor(self._raw(*at)).to(where, non_blocking=non_blocking)
-            for at in self._all()})
+            return (self if self._as_torch and not own
+                    else self._like(True, None, own))
+        return self._like(True, {at: moved(self._raw(*at)) for at in self._all()},
+                          own)
 
     def _tensors(self) -> list[Any]:
         """All its arrays, as they are."""
@@ -379,23 +462,28 @@ class Batch:
             yield at, self._raw(*at), self._words[self._layout.arrays[at][0]]
 
     def as_numpy(self) -> "Batch":
-        """The same batch as NumPy arrays, of the same memory."""
+        """The same batch as NumPy arrays, of the same memory; without what autograd
+        knows of tensors that were assigned."""
         held = self._held and {at: np.asarray(made)
                                for at, made in self._held.items()}
-        return self._like(False, held)
+        return self._like(False, held, {
+            at: np.asarray(value.detach()) if hasattr(value, "detach") else value
+            for at, value in self._own.items()})
 
     def release(self) -> None:
         """Drops what the batch holds of shared memory; it has no arrays any more.
         Those that were taken out of it stay valid."""
         self._cache.clear()
+        self._own.clear()  # They may be views.
         self._root = self._held = None
 
-    def _like(self, as_torch: bool, held: Any) -> "Batch":
+    def _like(self, as_torch: bool, held: Any, own: Any = None) -> "Batch":
         root = None if held is not None else self._root
-        return Batch(self._layout, self._words, root, as_torch, held)
+        return Batch(self._layout, self._words, root, as_torch, held, own)
 
     def digest(self) -> str:
-        """Of all values: equal for the same batch on any machine, in any parts."""
+        """Of all values that were sampled: equal for the same batch on any machine,
+        in any parts. What was assigned does not change it."""
         whole = hashlib.blake2b(digest_size=16)
         whole.update(struct.pack("<qq", self.batch_size, self.global_batch_size))
         for name, of in self._all():
@@ -406,7 +494,7 @@ class Batch:
 
     def as_pyg(self) -> Any:
         """``torch_geometric.data.Data``, or ``HeteroData`` of a graph with several
-        types, of the same memory."""
+        types, of the same memory, with what was assigned."""
         try:
             data = importlib.import_module("torch_geometric.data")
         except ImportError as cause:
@@ -415,9 +503,9 @@ class Batch:
         batch = self if self._as_torch else self.to("cpu")
         lay = self._layout
         out = data.HeteroData() if lay.typed else data.Data()
-        for name, of in self._all():
-            stores = ([out[one] for one in lay.stores_of(name, of)] if lay.typed
-                      else [out])
+        for name, of in self._places():
+            stores = ([out[one] for one in lay.stores_of(name, of)]
+                      if lay.typed and of != _WHOLE else [out])
             for store in stores:
                 setattr(store, name, batch._array(name, of))
         if lay.typed:
@@ -443,7 +531,8 @@ class Batch:
         block has all edges that were sampled for its destinations, also those of
         hops further in. Its data are ``feat``, ``_ID`` (``dgl.NID``), ``degree``;
         of edges ``_ID`` (``dgl.EID``), ``edge_weight``, ``_TYPE``
-        (``dgl.ETYPE``); and ``label`` of the destinations of the last block."""
+        (``dgl.ETYPE``); and ``label`` of the destinations of the last block. What
+        was assigned is there if it has a row for each node or each edge of a type."""
         return triple_of(self)
 
     def __repr__(self) -> str:
@@ -459,18 +548,30 @@ class TypeView:
         self._batch, self._of = batch, of
 
     def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        place = self._place(name)
+        if not self._batch._has(place):
+            raise AttributeError(f"{self._of!r} has no {name} in this batch"
+                                 + self._instead(name))
+        return self._batch._array(*place)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name.startswith("_"):
+            object.__setattr__(self, name, value)
+        else:
+            self._batch._assign(self._place(name), value, type(self))
+
+    def _place(self, name: str) -> tuple[str, TypeName]:
         lay, of = self._batch._layout, self._of
         if (name in _OF_TRIPLETS or name == "seed_time") and name in lay.slots:
             for row_type in lay.row_types:  # PyG has them at node types.
                 if of in lay.stores_of(name, row_type):
                     of = row_type
-        if name.startswith("_") or of not in lay.slots.get(name, {}):
-            raise AttributeError(f"{self._of!r} has no {name} in this batch"
-                                 + self._instead(name))
-        return self._batch._array(name, of)
+        return name, of
 
     def _instead(self, name: str) -> str:
-        lay = self._batch._layout
+        lay, others = self._batch._layout, self._batch._types_of(name)
         if name in ("num_nodes", "num_sampled_nodes"):
             return ": node types have"
         if name in ("num_edges", "num_sampled_edges"):
@@ -478,8 +579,8 @@ class TypeView:
                     and len(lay.edge_types) > 1 else ": edge types have")
         if name == "batch_size":
             return f": seeds are of {', '.join(map(repr, lay.slots['input_id']))}"
-        if name in lay.slots:
-            return ": " + ", ".join(map(repr, lay.slots[name])) + " has"
+        if others:
+            return ": " + ", ".join(map(repr, others)) + " has"
         return f": {_MISSING[name]}" if name in _MISSING else ""
 
     def __contains__(self, name: str) -> bool:

@@ -779,6 +779,57 @@ class Loading(runs.Workplace):
             with self.subTest(name), self.assertRaisesRegex(AttributeError, said):
                 getattr(batch, name)
 
+    def test_assigned_values(self):
+        batch = next(iter(self.loader()))
+        kind, = batch.edge_types
+        before, sampled = batch.digest(), batch.x
+        batch["node"].x = batch.x + 1
+        batch.place = np.arange(batch.num_nodes)
+        batch[kind].share = np.ones(batch.num_edges)
+        copied = batch.copy()
+        for other in copied, pickle.loads(pickle.dumps(batch)), batch.as_numpy():
+            np.testing.assert_array_equal(other.x, sampled + 1)
+            np.testing.assert_array_equal(other["node"].place, batch.place)
+            np.testing.assert_array_equal(other.share, batch[kind].share)
+            self.assertEqual(other.digest(), before)
+        self.assertIs(batch["place"], batch["node"].place)
+        self.assertFalse(np.shares_memory(copied.place, batch.place))
+        for name in "copy", "key", "digest", "num_nodes", "weight":
+            for of in batch, batch["node"]:
+                with self.assertRaisesRegex(AttributeError, "choose another name"):
+                    setattr(of, name, 1)
+        with self.assertRaisesRegex(AttributeError, "'node' has it"):
+            batch[kind].x = sampled
+        batch.release()
+        with self.assertRaisesRegex(graphmill.Error, "released"):
+            batch.x
+
+    def test_assigned_values_of_several_types(self):
+        data = typed_dataset(self.top / "assigned")
+
+        def with_rows(batch):
+            batch["author"].x = batch["author"].n_id[:, None] * 1.0
+            batch.y = batch.y + 1
+            batch.note = "told"
+            return batch
+        with graphmill.Loader(data, [3, 2], as_="numpy", transform=with_rows
+                              ) as loader:
+            batch = next(iter(loader))
+        for other in batch, batch.copy(), pickle.loads(pickle.dumps(batch)):
+            self.assertEqual(set(other.x_dict), {"author", "paper"})
+            np.testing.assert_array_equal(other["author"].x[:, 0],
+                                          other["author"].n_id)
+            self.assertGreaterEqual(other["paper"].y.min(), 1)
+            self.assertEqual((other.note, other.digest()), ("told", batch.digest()))
+        batch["author"].weight = batch["author"].n_id
+        self.assertEqual(("x" in batch["author"], "note" in batch,
+                          list(batch.weight_dict)), (True, True, ["author"]))
+        for name, said in (("x", "see x_dict, or batch\\['paper'\\].x"),
+                           ("x_dict", "batch\\['paper'\\].x = "),
+                           ("copy", "choose another name")):
+            with self.assertRaisesRegex(AttributeError, said):
+                setattr(batch, name, {})
+
     def test_every_type_has_fanouts(self):
         data = typed_dataset(self.top / "fanouts")
         cites, writes = ("paper", "cites", "paper"), ("author", "writes", "paper")

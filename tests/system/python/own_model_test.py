@@ -7,6 +7,7 @@ import ctypes
 import json
 import os
 import pathlib
+import pickle
 import re
 import socket
 import subprocess
@@ -21,6 +22,7 @@ sys.path.insert(
     0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import runs
 from imports import save
+from loader_test import typed_dataset
 from runs import small_rmat
 from support import ROOT, SKIPPED, Dataset, imported, np, program
 
@@ -471,8 +473,8 @@ class OwnModel(runs.Workplace):
                 for batch in loader:
                     (batch.x @ weight).sum().backward()
 
-    def test_data_of_pyg(self):
-        """With a stand-in, for PyG may not be installed."""
+    def stand_in_for_pyg(self):
+        """For PyG may not be installed."""
         class Data:
             def __init__(self):
                 self.stores = {}
@@ -486,6 +488,9 @@ class OwnModel(runs.Workplace):
                             "torch_geometric.data": package.data})
         self.addCleanup(sys.modules.pop, "torch_geometric")
         self.addCleanup(sys.modules.pop, "torch_geometric.data")
+
+    def test_data_of_pyg(self):
+        self.stand_in_for_pyg()
         with graphmill.Loader(self.data, [4, 3], as_="pyg") as loader:
             data = next(iter(loader))
         with graphmill.Loader(self.data, [4, 3]) as loader:
@@ -495,6 +500,53 @@ class OwnModel(runs.Workplace):
                                         getattr(batch, name)), name)
         self.assertEqual(data.batch_size, batch.batch_size)
         self.assertEqual(data.num_sampled_nodes, batch.num_sampled_nodes)
+
+    def test_assigned_values_of_one_type(self):
+        self.stand_in_for_pyg()
+        with graphmill.Loader(self.data, [4, 3], batch_size=9) as loader:
+            batch = next(iter(loader))
+        before, edges = batch.digest(), batch.edge_types[0]
+        batch.x = batch.x * 2
+        batch.edge_part = torch.arange(batch.num_edges)
+        batch.note = ["told"]
+        batch.rows = np.arange(3)
+        self.assertIs(batch["node"].x, batch.x)
+        self.assertIs(batch[edges].edge_part, batch.edge_part)
+        for other in (batch, batch.copy(), pickle.loads(pickle.dumps(batch)),
+                      batch.to("cpu"), batch.as_pyg(), batch.as_numpy().to("cpu")):
+            self.assertTrue(torch.equal(other.x, batch.x))
+            self.assertTrue(torch.equal(other.edge_part, batch.edge_part))
+            self.assertEqual((other.note, list(other.rows)), (["told"], [0, 1, 2]))
+        moved = batch.to("cpu")
+        self.assertIsInstance(moved.rows, torch.Tensor)
+        self.assertEqual((batch.to("meta").x.device.type, moved.digest()),
+                         ("meta", before))
+        copied = batch.copy()
+        copied.x.zero_()
+        self.assertGreater(batch.x.abs().sum(), 0)
+
+    def test_assigned_values_of_several_types(self):
+        """A transform gives authors, which have no features, rows that are learnt."""
+        self.stand_in_for_pyg()
+        learnt = torch.nn.Embedding(30, 5)
+
+        def with_rows(batch):
+            batch["author"].x = learnt(batch["author"].n_id)
+            return batch
+        with graphmill.Loader(typed_dataset(self.top / "assigned"), [3, 2],
+                              batch_size=20, transform=with_rows) as loader:
+            batch = next(iter(loader))
+        rows = learnt(batch["author"].n_id)
+        for other in batch, batch.copy(), pickle.loads(pickle.dumps(batch)):
+            self.assertEqual(set(other.x_dict), {"author", "paper"})
+            self.assertTrue(torch.equal(other.x_dict["author"], rows))
+            self.assertEqual(other.digest(), batch.digest())
+        data = batch.as_pyg()
+        self.assertIs(data["author"].x, batch["author"].x)
+        self.assertTrue(torch.equal(data["paper"].x, batch["paper"].x))
+        self.assertFalse(batch.as_numpy()["author"].x.flags.owndata)
+        batch.x_dict["author"].sum().backward()
+        self.assertGreater(learnt.weight.grad.abs().sum(), 0)
 
 
 if __name__ == "__main__":

@@ -610,6 +610,24 @@ class Package(runs.Workplace):
             self.assertTrue(torch.equal(blocks[-1].dstdata["label"], batch.y))
             self.assertNotIn("label", blocks[0].dstdata)
 
+    def test_assigned_values_in_blocks_of_dgl(self):
+        for _, batch in self.dgl_of(self.data, fanouts=[4, 3]):
+            edges = batch.num_edges
+            batch.x = batch.x * 2
+            batch.edge_part = torch.arange(edges)
+            batch.y = batch.y + 1
+            batch.of_seeds = batch.y
+            inner = batch.as_dgl()[2][-1]
+            self.assertTrue(torch.equal(inner.srcdata["feat"],
+                                        batch.x[:inner.sources["_N"]]))
+            self.assertTrue(torch.equal(inner.edata["edge_part"],
+                                        batch.edge_part[:batch.num_sampled_edges[0]]))
+            self.assertTrue(torch.equal(inner.dstdata["label"], batch.y))
+            self.assertNotIn("of_seeds", inner.dstdata)
+            batch.edge_index = batch.edge_index.flip(0)
+            with self.assertRaisesRegex(graphmill.Error, "edge_index was assigned"):
+                batch.as_dgl()
+
     def test_typed_blocks_of_dgl(self):
         source = self.top / "typed-source"
         source.mkdir()
@@ -631,6 +649,11 @@ class Package(runs.Workplace):
         for (inputs, outputs, blocks), batch in self.dgl_of(
                 data, fanouts=[3, 2], edge_weights=True):
             self.assertEqual(set(inputs), {"author", "paper"})
+            batch["author"].x = batch["author"].n_id[:, None] * 1.0
+            for block in batch.as_dgl()[2]:
+                self.assertTrue(torch.equal(
+                    block.srcnodes["author"].data["feat"],
+                    batch["author"].x[:block.sources["author"]]))
             self.assertEqual(list(outputs), ["paper"])
             for block in blocks:
                 for kind, (u, v) in block.pairs.items():
