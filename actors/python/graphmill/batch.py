@@ -27,6 +27,8 @@ _OF_TRIPLETS = frozenset(("src_index", "dst_pos_index", "dst_neg_index",
 _SQUARE = frozenset(("x", "edge_index", "edge_label_index"))
 _NO_TYPE: tuple[Any, ...] = (None,)
 _WHOLE = ""  # In place of a type: a value of a batch with several types.
+_COUNTS = ("num_nodes", "num_edges", "num_sampled_nodes", "num_sampled_edges",
+           "batch_size")
 
 # Where an attribute is that a batch does not have.
 _MISSING = {
@@ -145,6 +147,11 @@ def _copied(value: Any) -> Any:
     if isinstance(value, np.ndarray):
         return value.copy()
     return value.clone() if hasattr(value, "clone") else value
+
+
+def _shape_of(value: Any) -> Any:
+    return (list(value.shape) if hasattr(value, "shape")
+            else type(value).__name__)
 
 
 class Batch:
@@ -318,6 +325,14 @@ class Batch:
                                  f"{others[0]!r} has it, so choose another name")
         self._own[place] = value
 
+    def __dir__(self) -> list[str]:
+        lay, names = self._layout, {name for name, _ in self._places()}
+        found = {name for name in names if self._has(self._place(name))}
+        if lay.typed:
+            found.update(f"{name}_dict" for name in names if self._types_of(name))
+            found.update(f"{name}_dict" for name in _COUNTS if self._by_type(name))
+        return [*super().__dir__(), *found]
+
     def _place(self, name: str) -> tuple[str, TypeName]:
         """Where an attribute of the batch is, or would be."""
         lay = self._layout
@@ -346,6 +361,9 @@ class Batch:
         lay = self._layout
         if name in ("num_sampled_nodes", "num_sampled_edges"):
             return dict(getattr(self, name))
+        if name in _COUNTS:
+            views = [TypeView(self, of) for of in (*lay.node_types, *lay.edge_types)]
+            return {view._of: getattr(view, name) for view in views if name in view}
         return {of: self._array(name, of) for of in self._types_of(name)}
 
     def _instead(self, name: str) -> str:
@@ -355,7 +373,7 @@ class Batch:
             some = ", ".join(f"batch[{of!r}].{name}" for of in self._types_of(name)[:2])
             return f": it has several types, see {name}_dict, or {some}"
         if self._types_of(whole) or hasattr(type(self), whole):
-            return f": it has one type, see {whole}"
+            return f": {'' if lay.typed else 'it has one type, '}see {whole}"
         hint = _MISSING.get(whole)
         return (f": {hint}" if hint else "") + f"; there are {', '.join(lay.slots)}"
 
@@ -395,6 +413,13 @@ class Batch:
         offset, rows, columns = self._words[at:at + 3]
         return np.ndarray((rows, columns) if columns or square else (rows,), element,
                           memory, offset)
+
+    def _shape(self, name: str, of: TypeName) -> Any:
+        if (name, of) in self._own:
+            return _shape_of(self._own[name, of])
+        at, _, square = self._layout.arrays[name, of]
+        rows, columns = self._words[at + 1:at + 3]
+        return [rows, columns] if columns or square else [rows]
 
     def _array(self, name: str, of: TypeName) -> Any:
         """As it was assigned, or sampled."""
@@ -536,8 +561,13 @@ class Batch:
         return triple_of(self)
 
     def __repr__(self) -> str:
-        return (f"Batch({self.key}, batch_size={self.batch_size}, "
-                f"num_nodes={self.num_nodes})")
+        lay, whole = self._layout, [name for name, of in self._own if of == _WHOLE]
+        views = [TypeView(self, of) for of in (*lay.node_types, *lay.edge_types)]
+        shapes = [f"{view._of!r}={{{view._shapes()}}}" if lay.typed
+                  else view._shapes() for view in views if view._names()]
+        shapes += [f"{name}={self._shape(name, _WHOLE)}" for name in whole]
+        return ", ".join((f"Batch({self.key}", f"batch_size={self.batch_size}",
+                          f"num_nodes={self.num_nodes}", *shapes)) + ")"
 
 
 class TypeView:
@@ -562,6 +592,12 @@ class TypeView:
         else:
             self._batch._assign(self._place(name), value, type(self))
 
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *self._names()]
+
+    def __repr__(self) -> str:
+        return f"TypeView({self._of!r}, {self._shapes()})"
+
     def _place(self, name: str) -> tuple[str, TypeName]:
         lay, of = self._batch._layout, self._of
         if (name in _OF_TRIPLETS or name == "seed_time") and name in lay.slots:
@@ -569,6 +605,14 @@ class TypeView:
                 if of in lay.stores_of(name, row_type):
                     of = row_type
         return name, of
+
+    def _names(self) -> list[str]:
+        return [name for name, of in self._batch._places() if of == self._of]
+
+    def _shapes(self) -> str:
+        batch = self._batch
+        return ", ".join(f"{name}={batch._shape(name, self._of)}"
+                         for name in self._names())
 
     def _instead(self, name: str) -> str:
         lay, others = self._batch._layout, self._batch._types_of(name)

@@ -830,6 +830,38 @@ class Loading(runs.Workplace):
             with self.assertRaisesRegex(AttributeError, said):
                 setattr(batch, name, {})
 
+    def test_what_batches_say_of_themselves(self):
+        batch = next(iter(self.loader()))
+        nodes, edges = batch.num_nodes, batch.num_edges
+        self.assertEqual(repr(batch), (
+            f"Batch({batch.key}, batch_size=33, num_nodes={nodes}, "
+            f"x=[{nodes}, 12], n_id=[{nodes}], y=[33], input_id=[33], "
+            f"edge_index=[2, {edges}])"))
+        self.assertLessEqual({"x", "y", "edge_index", "copy"}, set(dir(batch)))
+        batch.part = batch.x[:5]
+        self.assertIn("part=[5, 12]", repr(batch))
+        self.assertIn("part", dir(batch))
+        with graphmill.Loader(typed_dataset(self.top / "said"), [3], as_="numpy"
+                              ) as loader:
+            batch = next(iter(loader))
+        paper, author = (batch[of].num_nodes for of in ("paper", "author"))
+        inner = f"n_id=[{paper}], x=[{paper}, 5], y=[50], input_id=[50]"
+        self.assertEqual(repr(batch["paper"]), f"TypeView('paper', {inner})")
+        self.assertIn(f"'author'={{n_id=[{author}]}}, 'paper'={{{inner}}}, ",
+                      repr(batch))
+        self.assertNotIn("\n", repr(batch))
+        names = {"x_dict", "edge_index_dict", "y", "num_nodes_dict"}
+        self.assertLessEqual(names, set(dir(batch)))
+        self.assertNotIn("x", dir(batch))
+        self.assertIn("x", dir(batch["paper"]))
+        for name in set(dir(batch)) | names:
+            getattr(batch, name)
+        self.assertEqual(batch.num_nodes_dict, {"author": author, "paper": paper})
+        self.assertEqual(batch.batch_size_dict, {"paper": 50})
+        self.assertEqual(sum(batch.num_edges_dict.values()), batch.num_edges)
+        with self.assertRaisesRegex(AttributeError, "key_dict: see key$"):
+            batch.key_dict
+
     def test_every_type_has_fanouts(self):
         data = typed_dataset(self.top / "fanouts")
         cites, writes = ("paper", "cites", "paper"), ("author", "writes", "paper")
