@@ -22,7 +22,7 @@ sys.path.insert(
     0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import runs
 from edge_weights import random_weights, weighted
-from imports import save
+from imports import save, sixty_nodes
 from runs import merged, partitioned, small_rmat
 from support import ROOT, Dataset, imported, np, program
 
@@ -877,6 +877,34 @@ class Loading(runs.Workplace):
         for other in ({**some, "default": [2, 0, 1]},
                       {"cites": [4, 3, 2], "writes": [2, 0, 1]}):
             self.assertEqual(batches(data, fanouts=other), said)
+
+    def test_kinds_of_labels(self):
+        """Of label sets and of a type's own; of the last nodes none is known."""
+        rng = np.random.default_rng(6)
+        own = rng.integers(0, 3, 60)
+        tags = rng.integers(0, 2, (60, 4)).astype(np.uint8)
+        sizes = rng.normal(size=(60, 2)).astype(np.float32)
+        own[50:], tags[50:], sizes[50:] = -1, 255, np.nan
+        splits = {f"train_idx{of}": np.arange(40) for of in ("", ".tags", ".sizes")}
+        several = sixty_nodes(self.top, "tags", labels=tags, train_idx=np.arange(40))
+        numbers = sixty_nodes(self.top, "sizes", None, "--regression", labels=sizes,
+                              train_idx=np.arange(40))
+        sets = sixty_nodes(self.top, "sets", None, "--regression-set", "sizes",
+                           labels=own, **{"labels.tags": tags,
+                                          "labels.sizes": sizes}, **splits)
+        parts = {data: partitioned(data, 2, "random")
+                 for data in (several, numbers, sets)}
+        for data, name, labels in (
+                (several, None, tags), (numbers, None, sizes), (sets, None, own),
+                (sets, "tags", tags), (sets, "sizes", sizes)):
+            for source in data, parts[data]:
+                with self.subTest(source=source.name, labels=name), graphmill.Loader(
+                        source, [2], as_="numpy", labels=name, batch_size=7,
+                        seeds=rng.permutation(60)) as loader:
+                    for batch in loader:
+                        expected = labels[batch.n_id[:batch.batch_size]]
+                        self.assertEqual(batch.y.dtype, labels.dtype)
+                        np.testing.assert_array_equal(batch.y, expected)
 
     def test_seeds_of_ones_own(self):
         mask = np.zeros(1024, bool)
