@@ -225,9 +225,9 @@ class Engine:
         if len(self._leases) > hold:
             raise CreditError(
                 f"you hold {len(self._leases)} batches, and the loader lets you "
-                f"keep {hold}: copy() what you keep, or give it a larger `hold`; "
-                "an array or a tensor of a batch, or a graph of autograd with one, "
-                "keeps all of it", "out_of_memory")
+                f"keep {hold}: copy() a batch that you keep, clone() its tensors, or "
+                "give a larger `hold`; an array or a tensor of a batch, or a graph "
+                "of autograd with one, keeps all of it", "out_of_memory")
 
     def memory(self) -> Array:
         """That of all batches, for as long as it is kept."""

@@ -291,6 +291,9 @@ class Batch:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
             raise AttributeError(name)
+        of = () if self._own else self._layout.slots.get(name, ())
+        if len(of) == 1 and (name in _OF_ROWS or not self._layout.typed):
+            return self._array(name, next(iter(of)))  # Soon, as mostly.
         if self._layout.typed and name.endswith("_dict"):
             found = self._by_type(name[:-5])
             if found:
@@ -423,7 +426,7 @@ class Batch:
 
     def _array(self, name: str, of: TypeName) -> Any:
         """As it was assigned, or sampled."""
-        if (name, of) in self._own:
+        if self._own and (name, of) in self._own:
             return self._own[name, of]
         made = self._cache.get((name, of))
         if made is None:

@@ -31,7 +31,8 @@ class Cancelled(Error):
 
 
 class CreditError(Error):
-    """More batches are kept than ``hold`` allows: ``copy()`` what you keep."""
+    """More batches are kept than ``hold`` allows: ``copy()`` those that you
+    keep, or ``clone()`` their tensors."""
 
 
 class StateError(Error, ValueError):

@@ -392,7 +392,8 @@ class Loader:
         position in the ``edge_index`` that was imported.
     prefetch, hold
         Batches that are made ahead; batches that you may keep, with the one at
-        hand. One more is a CreditError: ``copy()`` what you keep.
+        hand. One more is a CreditError: ``copy()`` a batch that you keep, or
+        ``clone()`` its tensors.
     device
         Where batches are copied. To "cuda", the next one is copied while the model
         computes, from memory that the device reads where it is.

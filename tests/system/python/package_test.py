@@ -70,6 +70,7 @@ MISUSE = '''
 import graphmill
 graphmill.open("data", budgets="1 GiB")
 graphmill.Loader("data", [10], batch_size="many")
+graphmill.Loader("data", [10], num_workers=4)
 graphmill.open("data").info.num_feature
 '''
 
@@ -743,7 +744,7 @@ class Package(runs.Workplace):
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         (self.top / "misuse.py").write_text(MISUSE)
         done = self.checked_types("misuse.py")
-        for what in "budgets", "batch_size", "num_feature":
+        for what in "budgets", "batch_size", "num_workers", "num_feature":
             self.assertRegex(done.stdout, f'misuse.py.*"{what}"')
 
     def test_the_import_is_light(self):
