@@ -1403,7 +1403,7 @@ class Loading(runs.Workplace):
                                       "|no label set 'size', but 'numbers', 'sev")):
             with self.assertRaisesRegex(graphmill.DefinitionError, why):
                 graph.labels(*wrong)
-        typed = graphmill.open(typed_dataset(self.top / "typed"))
+        typed = graphmill.open(typed_dataset(self.top / "labels-of-types"))
         self.assertEqual(typed.labels([3, 1]).shape, (2,))  # Of the target.
         with self.assertRaisesRegex(graphmill.DefinitionError,
                                     "type 'author' have no labels"):
