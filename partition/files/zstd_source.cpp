@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <new>
 #include <optional>
 #include <span>
@@ -32,12 +33,41 @@ struct free_stream {
   refuse(fmt::format("damaged: {}", ZSTD_getErrorName(code)));
 }
 
+/// Refuses a file that does not end with a frame.
+[[noreturn]] void refuse_end(std::span<const char> packed) {
+  while (!packed.empty()) {
+    const auto frame =
+      ZSTD_findFrameCompressedSize(packed.data(), packed.size());
+    if (ZSTD_getErrorCode(frame) == ZSTD_error_prefix_unknown)
+      refuse_damaged(frame);
+    if (ZSTD_isError(frame))
+      break;
+    packed = packed.subspan(frame);
+  }
+  refuse("cut short");
+}
+
+[[noreturn]] void refuse_window() {
+  throw std::runtime_error{
+    "reading it would take more than 128 MiB of memory, for it was packed "
+    "with a large window (zstd --long); pack it again without, "
+    "or unpack it first: zstd -d --long=31 FILE"};
+}
+
 /// Unpacks a small file at once, into about as much memory as its content
 /// takes. Streams reserve the window that a frame names, which may be far
 /// larger.
 /// @returns nothing if the content is large.
 std::optional<std::vector<char>> unpack_small(std::span<const char> packed) {
   constexpr std::size_t most = std::size_t{1} << 25;
+  // RFC 8878, 3.1.1.1: the descriptor of the first window, unless the frame is
+  // one segment. As from streams, no window beyond 128 MiB is taken.
+  constexpr std::uint8_t one_segment = 0x20, largest_window = 0x88;
+  const std::string_view text{packed.data(), packed.size()};
+  if (text.size() > 5 && text.starts_with("\x28\xb5\x2f\xfd")
+      && (packed[4] & one_segment) == 0
+      && static_cast<std::uint8_t>(packed[5]) > largest_window)
+    refuse_window();
   std::vector<char> out;
   for (auto size = std::size_t{1} << 17; size <= most; size *= 4) {
     out.resize(size);
@@ -48,7 +78,7 @@ std::optional<std::vector<char>> unpack_small(std::span<const char> packed) {
       return out;
     }
     if (ZSTD_getErrorCode(got) == ZSTD_error_srcSize_wrong)
-      refuse("cut short, or other bytes follow it");
+      refuse_end(packed);
     if (ZSTD_getErrorCode(got) != ZSTD_error_dstSize_tooSmall)
       refuse_damaged(got);
   }
@@ -112,14 +142,10 @@ std::streamsize zstd_source::read(char* to, std::streamsize most) {
     const auto left =
       ZSTD_decompressStream(self.stream.get(), &output, &self.input);
     if (ZSTD_getErrorCode(left) == ZSTD_error_frameParameter_windowTooLarge)
-      throw std::runtime_error{
-        "reading it would take more than 128 MiB of memory, for it was packed "
-        "with a large window (zstd --long); pack it again without, "
-        "or unpack it first: zstd -d --long=31 FILE"};
+      refuse_window();
     if (ZSTD_getErrorCode(left) == ZSTD_error_memory_allocation)
-      throw std::runtime_error{"there is too little memory to unpack it: the "
-                               "window that it was packed "
-                               "with takes up to 128 MiB"};
+      throw std::runtime_error{"there is too little memory to unpack it: its "
+                               "window takes up to 128 MiB"};
     if (ZSTD_isError(left))
       refuse_damaged(left);
     self.within_frame = left > 0;

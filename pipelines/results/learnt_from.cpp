@@ -16,9 +16,9 @@ namespace {
 
 constexpr std::size_t largest_run_file = std::size_t{1} << 26;
 
-/// The ticks of a second of times that count steps, or are seconds.
-constexpr std::int64_t steps_alone = 1;
-constexpr std::int64_t of_seconds = 1'000'000;
+/// Ticks per second, of times that count steps and of times in seconds.
+constexpr std::int64_t ticks_of_steps = 1;
+constexpr std::int64_t ticks_of_seconds = 1'000'000;
 
 /// What is said of the labels beside their kind.
 result<void> read_classes(const nlohmann::json& about, std::string_view where,
@@ -56,9 +56,9 @@ result<void> expect_same_unit(const dataset_info& info, const learnt_from& from,
                 "{}. The run.json of that run does not say whether `{}` counts "
                 "seconds or steps: add \"ticks_per_second\" to it, 1 for steps "
                 "or {} for seconds",
-                told, field, of_seconds);
+                told, field, ticks_of_seconds);
   const auto counts = [](std::int64_t ticks) {
-    return ticks == steps_alone ? "steps" : "seconds";
+    return ticks == ticks_of_steps ? "steps" : "seconds";
   };
   return fail(ec::invalid_data,
               "{}, and `{}` counts {} here and {} there: import it with times "
@@ -109,13 +109,13 @@ result<learnt_from> learnt_in(const nlohmann::json& about,
   }
   if (about.contains("ticks_per_second")) {
     const auto ticks = integer_of(about["ticks_per_second"]);
-    if (ticks != 0 && ticks != steps_alone && ticks != of_seconds)
+    if (ticks != 0 && ticks != ticks_of_steps && ticks != ticks_of_seconds)
       return fail(
         ec::invalid_data,
         "{} does not say what the times of the run's dataset count: "
         "\"ticks_per_second\" should be {} (steps), {} (seconds) or 0 "
         "(no times)",
-        where, steps_alone, of_seconds);
+        where, ticks_of_steps, ticks_of_seconds);
     out.ticks_per_second = *ticks;
   }
   return out;

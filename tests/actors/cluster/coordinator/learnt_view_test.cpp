@@ -7,8 +7,9 @@
 
 namespace graphmill::test {
 
-CATCH_TEST_CASE("a cluster refuses weights whose window counts another unit",
-                "[cluster]") {
+CATCH_TEST_CASE(
+  "a cluster refuses a run whose window is in another unit of time",
+  "[cluster]") {
   const temp_folder folder;
   memory_graph plain;
   plain.nodes = {{"n", 2, 1, {0.5F, 1.5F}}};
