@@ -151,6 +151,7 @@ result<feed_frame> request_in(const json& object) {
   out.verify = in.flag("verify", true);
   out.registers = in.flag("registers");
   out.own_seeds = in.flag("seeds");
+  out.seed_type = in.text("seed_type");
   out.own_pairs = in.flag("pairs");
   out.negatives = in.flag("negatives", true);
   out.edge_types = in.texts("edge_types");

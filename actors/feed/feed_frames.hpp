@@ -25,7 +25,7 @@
 namespace graphmill {
 
 /// Of all frames, in the first one of either side.
-inline constexpr std::int64_t feed_version = 3;
+inline constexpr std::int64_t feed_version = 4;
 
 /// Where a consumer has its batches sampled, beside its own machine.
 struct feed_cluster {
@@ -51,6 +51,8 @@ struct feed_request {
   /// Its device reads the memory of batches: pages stay where they are.
   bool registers = false;
   bool own_seeds = false; ///< A descriptor with original ids comes along.
+  /// The node type of these seeds; empty: the target type.
+  std::string seed_type;
 
   // Of a task of edges.
   /// A descriptor with edges in place of the task's comes along: original ids

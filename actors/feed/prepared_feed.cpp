@@ -257,6 +257,21 @@ result<void> settle_rows(const feed_request& request,
   return ok();
 }
 
+/// The graph with the type of the seeds as its target: nodes of other types
+/// than the dataset's own target have no labels and no splits.
+result<partitioned_graph> with_seed_type(partitioned_graph graph,
+                                         const feed_request& request) {
+  const auto& info = graph.info();
+  const auto& type = request.seed_type;
+  if (type.empty()
+      || info.node_types[static_cast<std::size_t>(info.target)].name == type)
+    return graph;
+  if (!request.own_seeds)
+    return fail(ec::invalid_argument,
+                "a split has seeds of the target type alone: give seeds");
+  return graph.with_unknown_labels({.type = type});
+}
+
 std::shared_ptr<const seed_table> seeds_fed(const member_config& member,
                                             phase which) {
   if (member.rows)
@@ -298,7 +313,8 @@ result<prepared_feed>
 prepare_feed(const feed_request& request,
              const std::optional<std::vector<node_id>>& seeds) {
   prepared_feed out;
-  GRAPHMILL_TRY(const auto seen, partitioned_graph::open(request.data));
+  GRAPHMILL_TRY(const auto opened, partitioned_graph::open(request.data));
+  GRAPHMILL_TRY(const auto seen, with_seed_type(opened, request));
   GRAPHMILL_TRY(auto def, definition_of(request, seen.info()));
   GRAPHMILL_TRYV(check_against(def, seen.info(), data_use::feeding));
   auto form = request.form;
@@ -313,7 +329,9 @@ prepare_feed(const feed_request& request,
   share.world = out.world = request.world;
   GRAPHMILL_TRY(out.records, records_in(request.data, share.parts));
   // Opened again, so that seeds are read from the files that were recorded.
-  GRAPHMILL_TRY(auto graph, reopen(request.data, seen));
+  GRAPHMILL_TRY(const auto again, reopen(request.data, opened));
+  GRAPHMILL_TRY(auto of_seeds, with_seed_type(*again, request));
+  auto graph = std::make_shared<const partitioned_graph>(std::move(of_seeds));
   const auto learns = split_of(request.phase) == split::train;
   GRAPHMILL_TRY(out.member, open_member(def, std::move(graph), share,
                                         learns ? data_use::feeding

@@ -26,7 +26,7 @@ from ._wording import of_loaders
 from .errors import (Cancelled, CreditError, EngineError, ForkError, Timeout,
                      Unavailable, error_of)
 
-VERSION = 3
+VERSION = 4
 PROGRAM = "graphmill-feed"
 CLUSTER_PROGRAM = "graphmill-engine"  # It takes batches of a cluster, too.
 _RETURNED, _FREED = 1, 2

@@ -44,7 +44,8 @@ _MISSING = {
     "edge_label": "it is of a LinkLoader with labels or negatives in mode \"binary\"",
     "edge_label_index": "it is of a LinkLoader in mode \"binary\"",
     "x": "these nodes have no features: learn a row for each `n_id`",
-    "y": "no labels are known, or those of edges are `edge_label`",
+    "y": "no labels are known, seeds are of another type than the dataset's target, or "
+         "labels of edges are `edge_label`",
     "edge_age": "give the loader time=... and edge_ages=True",
     "edge_time": "give the loader edge_ages=True for `edge_age`: how long before its "
                  "seed an edge was",
@@ -171,7 +172,7 @@ class Batch:
     1970 (or steps); with ``form="csr"``, ``indptr`` and ``indices`` in place of ``edge_index``.
 
     Of other graphs there are ``x_dict``, ``edge_index_dict`` and so on, and
-    ``batch["paper"].x``; ``y`` and ``batch_size`` are those of the target type.
+    ``batch["paper"].x``; ``y`` and ``batch_size`` are those of the type of the seeds.
     An array that the loader was not asked for raises AttributeError.
 
     Batches of a `LinkLoader` have, in place of ``y``, ``edge_label_index``

@@ -339,8 +339,9 @@ class Loader:
     split, seeds
         PyG's ``input_nodes``. ``split``: "train", "val" or "test". ``seeds``: ids of
         nodes of the target type, each once, or a mask of bool with a value for each
-        node; also as ``("paper", ids)``. They take the place of the split's nodes, and ``split`` still decides the
-        random draws, and whether to shuffle. Every split is divided among ranks.
+        node. ``("author", ids)`` are nodes of another type, without ``y``. They take
+        the place of the split's nodes, and ``split`` still decides the random draws,
+        and whether to shuffle. Every split is divided among ranks.
     batch_size
         Seeds of a step over all ranks together (default: 1024).
     shuffle
@@ -563,7 +564,7 @@ class Loader:
             "edge_ages": edge_ages, "degrees": degrees, "storage": opening.storage,
             "memory": _bytes_of("memory", opening.memory),
             "verify": opening.verify, "registers": registers,
-            "seeds": self._seeds is not None}
+            "seeds": self._seeds is not None, "seed_type": self._seed_type or ""}
         self._next = 0, 0  # Epoch and step at which the next iterator begins.
         self._place = self._next  # Behind the batch that was handed out last.
         self._pass = 0
@@ -600,16 +601,14 @@ class Loader:
         self._check_fanouts()
 
     def _check_seed_type(self) -> None:
-        target = None if self._seed_type is None else self.info.target
-        if self._seed_type != target:
+        if self._seed_type is not None and self._seed_type not in self.info.node_types:
             raise DefinitionError(
-                f"seeds are of type {self._seed_type!r}, and seeds of this dataset "
-                f"are of its target type {target!r}: import it with another target",
-                "invalid_argument")
+                f"seeds are of type {self._seed_type!r}, and the node types are "
+                + ", ".join(map(repr, self.info.node_types)), "invalid_argument")
 
     def _count_of_seeds(self) -> int | None:
         self._check_seed_type()
-        return count_of(self.info, self.info.target)
+        return count_of(self.info, self._seed_type or self.info.target)
 
     def _check_fanouts(self) -> None:
         """A type without fanouts has those of "default", which must be said."""
@@ -816,8 +815,12 @@ class Loader:
 
     def _identity(self) -> str:
         about = self._started().description
-        seeds = (None if self._seeds is None else
-                 hashlib.blake2b(self._seeds.tobytes(), digest_size=16).hexdigest())
+        seeds = None
+        if self._seeds is not None:
+            ids = hashlib.blake2b(self._seeds.tobytes(), digest_size=16)
+            if self._seed_type not in (None, self.info.target):
+                ids.update(self._seed_type.encode())
+            seeds = ids.hexdigest()
         of_rows = [self._request[name] for name in
                    ("rows", "negatives", "edge_types") if name in self._request]
         return json.dumps([about["settings"], about["batch_size"], self._split,

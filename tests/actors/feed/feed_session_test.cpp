@@ -38,7 +38,7 @@ CATCH_TEST_CASE(
 
 CATCH_TEST_CASE("frames of a consumer", "[actors][feed]") {
   const auto opened = value_of(parsed(
-    R"({"open": {"version": 3, "data": "d", "definition": "dataset: d",
+    R"({"open": {"version": 4, "data": "d", "definition": "dataset: d",
         "split": "validation", "shuffle": null, "rank": 1, "world_size": 2,
         "form": "csr", "edge_ids": true, "storage": "disk", "memory": 7,
         "verify": false, "overrides": ["seed=3"], "rows": "triplets",
@@ -80,10 +80,10 @@ CATCH_TEST_CASE("what is no frame is refused", "[actors][feed]") {
   for (const auto* text :
        {"", "x", "{", "{}", R"({"open": 3})", R"({"begin": {"number": 0}})",
         R"({"begin": {"number": 1, "epoch": -1}})",
-        R"({"open": {"version": 3, "split": "dev"}})",
-        R"({"open": {"version": 3, "split": "train", "form": "coo",
+        R"({"open": {"version": 4, "split": "dev"}})",
+        R"({"open": {"version": 4, "split": "train", "form": "coo",
             "storage": "auto", "rows": "tuples"}})",
-        R"({"open": {"version": 3, "split": "train", "form": "coo",
+        R"({"open": {"version": 4, "split": "train", "form": "coo",
             "storage": "auto", "rank": 2, "world_size": 2}})"})
     CATCH_CHECK(error_of(parsed(text)).code == ec::invalid_data);
   CATCH_CHECK(error_of(parsed(R"({"open": {"version": 1}})")).code

@@ -25,7 +25,7 @@ os.environ["GRAPHMILL_BIN"] = str(pathlib.Path(program()).parent)
 import graphmill  # noqa: E402
 from graphmill._cluster import served_here  # noqa: E402
 from links_test import groups  # noqa: E402
-from loader_test import timed_dataset  # noqa: E402
+from loader_test import timed_dataset, typed_dataset  # noqa: E402
 from support import np  # noqa: E402
 
 SETTINGS = {"fanouts": [4, 3], "batch_size": 9, "seed": 7, "as_": "numpy",
@@ -162,6 +162,16 @@ class Feeds(clusters.ClusterWorkplace):
                     self.feed(cluster, data=cluster.data,
                               **settings) as loader:
                 self.assertEqual(digests(loader, 1), digests(whole, 1))
+
+    def test_seeds_of_another_type(self):
+        data = typed_dataset(self.top / "typed", "--reverse")
+        cluster = self.cluster(["0", "1"], data=runs.partitioned(
+            data, 2, "random"))
+        settings = {"fanouts": [3, 2, 2], "batch_size": 7,
+                    "seeds": ("author", range(30))}
+        with graphmill.Loader(data, **{**SETTINGS, **settings}) as whole, self.feed(
+                cluster, data=cluster.data, **settings) as loader:
+            self.assertEqual(digests(loader), digests(whole))
 
     def test_weights(self):
         data = weighted(self.data, self.top / "weighted", random_weights)

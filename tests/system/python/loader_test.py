@@ -77,7 +77,7 @@ def wait_until(condition, what):
         time.sleep(0.01)
 
 
-def typed_dataset(folder):
+def typed_dataset(folder, *flags):
     """Papers that cite each other, with weights, and authors without features."""
     rng = np.random.default_rng(8)
     source = folder.with_name(f"{folder.name}-source")
@@ -96,7 +96,7 @@ def typed_dataset(folder):
         "paper__cites__paper.edge_weight": rng.random(300, np.float32),
         "author__writes__paper.edges": np.stack(
             [rng.integers(0, 30, 150), rng.integers(0, 80, 150)])})
-    imported("npy", source, "--out", folder)
+    imported("npy", source, *flags, "--out", folder)
     return folder
 
 
@@ -919,6 +919,59 @@ class Loading(runs.Workplace):
         for seeds, why in ([3, 3], "twice"), ([1024], "go from 0 to 1023"):
             with self.assertRaisesRegex(graphmill.DefinitionError, why):
                 next(iter(self.loader(seeds=seeds)))
+
+    def test_seeds_of_another_type(self):
+        """Batches of all neighbours have the nodes that two hops find from authors,
+        by the edges of the dataset."""
+        data = typed_dataset(self.top / "of-authors", "--reverse")
+        whole = Dataset(data)
+        into = collections.defaultdict(set)
+        for kind in graphmill.open(data).info.edge_types:
+            for source, end in whole.edges("__".join(kind)).T.tolist():
+                into[kind[2], end].add((kind[0], source))
+        seeds = [29, 3, 17, 8]
+        options = {"seeds": ("author", seeds), "batch_size": 3, "shuffle": False}
+        loader = graphmill.Loader(data, [-1, -1], as_="numpy", **options)
+        self.addCleanup(loader.close)
+        found = []
+        for batch in loader:
+            own = batch["author"].n_id[:batch.batch_size].tolist()
+            near = {("author", seed) for seed in own}
+            for _ in range(2):
+                near = {*near, *(other for node in near for other in into[node])}
+            self.assertEqual({(kind, node) for kind in batch.node_types
+                              for node in batch[kind].n_id.tolist()}, near)
+            self.assertEqual(batch.input_type, "author")
+            with self.assertRaisesRegex(AttributeError, "another type"):
+                batch.y
+            found += own
+        self.assertEqual(found, seeds)
+        drawn = {**options, "fanouts": [3, 2], "seeds": ("author", range(30))}
+        expected = batches(data, **drawn)
+        self.assertEqual(batches(partitioned(data, 3, "random"), **drawn), expected)
+        self.assertEqual(batches(data, **drawn, storage="disk"), expected)
+        batch = graphmill.open(data).sample(("author", [5]), [2, 2], as_="numpy")
+        self.assertEqual(batch["author"].n_id[0], 5)
+        self.check_states_of_types(data)
+        for wrong, why in (
+                ({"seeds": ("author", [30])}, "\"author\" go from 0 to 29"),
+                ({"seeds": ("author", np.ones(80, bool))}, "mask of 80 .* there are 30"),
+                ({"seeds": ("venue", [1])}, "'venue'.* are .*'author'"),
+                ({"seeds": ("author", [1]), "labels": "x"}, "no label set")):
+            with self.subTest(why), self.assertRaisesRegex(
+                    graphmill.DefinitionError, why):
+                next(iter(graphmill.Loader(data, [2, 2], **wrong)))
+
+    def check_states_of_types(self, data):
+        """The same ids of another type are other seeds."""
+        def loader(*type):
+            seeds = (*type, [1, 2]) if type else [1, 2]
+            out = graphmill.Loader(data, [2, 2], seeds=seeds)
+            self.addCleanup(out.close)
+            return out
+        loader().load_state_dict(loader("paper").state_dict())
+        with self.assertRaisesRegex(graphmill.StateError, "seeds are others"):
+            loader().load_state_dict(loader("author").state_dict())
 
     def test_info(self):
         info = graphmill.open(self.data).info
