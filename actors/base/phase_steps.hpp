@@ -29,6 +29,8 @@ struct phase_request {
   course_position from = {};
   batch_metrics before = {};
   measures wanted = {}; ///< Of an evaluation.
+  /// Of a feed: global ids in place of the member's seeds; null: those.
+  std::shared_ptr<const std::vector<node_id>> own_seeds = nullptr;
 };
 
 /// What a rank reports of a step.

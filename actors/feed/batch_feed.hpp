@@ -1,6 +1,7 @@
 #pragma once
 
 #include "actors/feed/feed_frames.hpp"
+#include "actors/feed/pass_seeds.hpp"
 #include "messages/base/error.hpp"
 
 #include <spdlog/fwd.h>
@@ -38,6 +39,7 @@ struct opened_feed {
   std::unique_ptr<batch_feed> feed;
   std::string answer;
   std::int64_t steps = 0; ///< Of each epoch.
+  pass_seeds seeds;
 };
 
 /// What a feed is made of. What it refers to outlives it.

@@ -168,6 +168,7 @@ result<feed_frame> pass_in(const json& object) {
   out.epoch = static_cast<std::int32_t>(in.number("epoch", 0, most_epochs));
   out.first = in.number("first", 0, any_number);
   out.steps = in.number("steps", 0, any_number);
+  out.own_seeds = in.flag("seeds");
   if (in.wrong())
     return *in.wrong();
   return feed_frame{out};

@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -69,6 +70,10 @@ struct feed_pass {
   std::int32_t epoch = 0;
   std::int64_t first = 0;
   std::int64_t steps = 0;
+  /// A descriptor with original ids comes along, in place of the request's.
+  bool own_seeds = false;
+  /// These seeds, as global ids; null unless `own_seeds`.
+  std::shared_ptr<const std::vector<node_id>> seeds = nullptr;
 };
 
 /// What the consumer says of a batch.

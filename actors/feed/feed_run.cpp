@@ -79,8 +79,12 @@ public:
     GRAPHMILL_TRY(auto frame, parse_feed_frame(packet.bytes));
     if (auto* request = std::get_if<feed_request>(&frame))
       return open(std::move(*request), packet.descriptors);
-    if (const auto* pass = std::get_if<feed_pass>(&frame)) {
+    if (auto* pass = std::get_if<feed_pass>(&frame)) {
       GRAPHMILL_TRYV(session_.begin(*pass));
+      if (pass->own_seeds) {
+        GRAPHMILL_TRY(const auto ids, ids_of(packet.descriptors));
+        GRAPHMILL_TRY(pass->seeds, seeds_.of(ids));
+      }
       feed_->begin(*pass);
       return ok();
     }
@@ -89,8 +93,8 @@ public:
       feed_->judge();
       return ok();
     }
-    GRAPHMILL_TRYV(session_.give_back());
     auto batches = std::get<std::vector<batch_back>>(std::move(frame));
+    GRAPHMILL_TRYV(session_.give_back(batches));
     consumer_.free(batches); // Before their credit is back.
     feed_->take_back(std::move(batches));
     return ok();
@@ -104,13 +108,19 @@ public:
   }
 
 private:
+  /// The ids in the file that came along with a packet.
+  static result<std::vector<node_id>>
+  ids_of(const std::vector<owned_descriptor>& descriptors) {
+    if (descriptors.empty())
+      return fail(ec::invalid_data, "a consumer has sent no seeds");
+    return ids_in(descriptors.front().number());
+  }
+
   result<void> open(feed_request request,
                     const std::vector<owned_descriptor>& descriptors) {
     std::optional<std::vector<node_id>> seeds;
     if (request.own_seeds || request.own_pairs) {
-      if (descriptors.empty())
-        return fail(ec::invalid_data, "a consumer has sent no seeds");
-      GRAPHMILL_TRY(seeds, ids_in(descriptors.front().number()));
+      GRAPHMILL_TRY(seeds, ids_of(descriptors));
     }
     if (request.cluster && !on_cluster_)
       return fail(ec::invalid_argument,
@@ -124,6 +134,7 @@ private:
                                      std::move(seeds), log_}));
     GRAPHMILL_TRYV(session_.open(opened.steps));
     feed_ = std::move(opened.feed);
+    seeds_ = std::move(opened.seeds);
     GRAPHMILL_TRY(const auto sent,
                   socket_.send(bytes_in(opened.answer), memory_.descriptor()));
     if (!sent)
@@ -138,6 +149,7 @@ private:
   feed_consumer consumer_;
   feed_session session_;
   std::unique_ptr<batch_feed> feed_;
+  pass_seeds seeds_; ///< Of the feed.
 };
 
 } // namespace

@@ -118,6 +118,7 @@ result<opened_feed> open_local_feed(feed_making of) {
   opened_feed out;
   out.answer = answer_of(prepared, of.consumer.arena_bytes());
   out.steps = prepared.steps;
+  out.seeds = seeds_of(prepared);
   out.feed = std::make_unique<local_feed>(std::move(of), std::move(prepared));
   return out;
 }

@@ -120,29 +120,6 @@ result<void> check_made_edges(const batch_form& form,
   return ok();
 }
 
-/// The global ids of original ones, in their order.
-result<std::vector<node_id>> global_ids(const std::vector<node_id>& wanted,
-                                        const member_config& member) {
-  const auto& info = member.graph->info();
-  const auto& target = info.node_types[static_cast<std::size_t>(info.target)];
-  for (const auto id : wanted)
-    if (id < 0 || id >= target.count)
-      return fail(ec::invalid_argument,
-                  "seeds has node {}, but ids of type \"{}\" go from 0 to {}",
-                  id, target.name, target.count - 1);
-  auto sorted = wanted;
-  std::ranges::sort(sorted);
-  if (const auto twice = std::adjacent_find(sorted.begin(), sorted.end());
-      twice != sorted.end())
-    return fail(ec::invalid_argument,
-                "seeds has node {} twice: a batch has each seed once", *twice);
-  GRAPHMILL_TRY(const auto global, member.graph->order(info.target));
-  auto out = wanted;
-  for (auto& id : out)
-    id = global[static_cast<std::size_t>(id)];
-  return out;
-}
-
 /// The places of edge types in a task, by their names. None are named: its
 /// only one.
 result<std::vector<std::int32_t>>
@@ -353,9 +330,7 @@ prepare_feed(const feed_request& request,
   for (auto* scheme : {&member.train_scheme, &member.evaluate_scheme})
     *scheme = with_form(**scheme, *member.form, member.needs);
   if (seeds && !member.rows) {
-    GRAPHMILL_TRY(auto global, global_ids(*seeds, member));
-    member.seeds =
-      std::make_shared<const std::vector<node_id>>(std::move(global));
+    GRAPHMILL_TRY(member.seeds, pass_seeds{member.graph}.of(*seeds));
   }
   const auto table = seeds_fed(member, request.phase);
   const auto options =
@@ -383,12 +358,19 @@ std::string answer_of(const prepared_feed& prepared, std::size_t arena_bytes) {
                        prepared.world});
 }
 
+pass_seeds seeds_of(const prepared_feed& prepared) {
+  const auto& sampler = prepared.def.sampler;
+  return pass_seeds{prepared.member.graph, prepared.batch_size,
+                    sampler.is_timed() && !sampler.disjoint};
+}
+
 phase_request phase_of(const feed_request& request, const feed_pass& pass) {
   phase_request out;
   out.phase = request.phase;
   out.epoch = pass.epoch;
   out.first = pass.first;
   out.steps = pass.steps;
+  out.own_seeds = pass.seeds;
   return out;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "actors/feed/feed_frames.hpp"
+#include "actors/feed/pass_seeds.hpp"
 #include "actors/run/member/member.hpp"
 #include "messages/base/error.hpp"
 #include "partition/files/digest_record.hpp"
@@ -35,6 +36,9 @@ prepare_feed(const feed_request& request,
 
 /// The answer to the request.
 std::string answer_of(const prepared_feed& prepared, std::size_t arena_bytes);
+
+/// The seeds of its passes.
+pass_seeds seeds_of(const prepared_feed& prepared);
 
 /// What a member is asked for a pass.
 phase_request phase_of(const feed_request& request, const feed_pass& pass);

@@ -151,7 +151,8 @@ public:
                   prepare_feed(feed->request_, feed->seeds_));
     GRAPHMILL_TRYV(feed->join(prepared));
     auto answer = answer_of(prepared, feed->consumer_.arena_bytes());
-    return opened_feed{std::move(feed), std::move(answer), prepared.steps};
+    return opened_feed{std::move(feed), std::move(answer), prepared.steps,
+                       seeds_of(prepared)};
   }
 
   void begin(const feed_pass& pass) override { place_.begin(pass); }

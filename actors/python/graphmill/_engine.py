@@ -158,11 +158,13 @@ class Engine:
             self._failure = Cancelled("the loader is closed", "cancelled")
         self._end()
 
-    def begin(self, number: int, epoch: int, first: int, steps: int) -> None:
-        """Begins a pass over the steps from ``first`` to ``steps``."""
+    def begin(self, number: int, epoch: int, first: int, steps: int,
+              seeds: Array | None = None) -> None:
+        """Begins a pass over the steps from ``first`` to ``steps``. With ``seeds``
+        in place of those it was opened with, all batches before are returned."""
         self._send(json.dumps({"begin": {
-            "number": number, "epoch": epoch, "first": first,
-            "steps": steps}}).encode())
+            "number": number, "epoch": epoch, "first": first, "steps": steps,
+            "seeds": seeds is not None}}).encode(), seeds)
 
     def give_back(self, returned: list[int]) -> None:
         """These batches are returned. The engine wakes up for each word, so it
@@ -245,14 +247,8 @@ class Engine:
 
     def _open(self, request: dict[str, Any], seeds: Array | None,
               timeout: float) -> tuple[dict[str, Any], mmap.mmap]:
-        packet = json.dumps({"open": {"version": VERSION, **request}}).encode()
-        if seeds is None:
-            self._send(packet)
-        else:
-            with os.fdopen(os.memfd_create("graphmill-seeds"), "wb") as file:
-                file.write(np.ascontiguousarray(seeds, np.int64).tobytes())
-                file.flush()
-                socket.send_fds(self._channel, [packet], [file.fileno()])
+        self._send(json.dumps({"open": {"version": VERSION, **request}}).encode(),
+                   seeds)
         end = time.monotonic() + timeout
         while self._received() is None and self._opened is None:
             self._await_packet(end, timeout)
@@ -283,12 +279,22 @@ class Engine:
         if self._failure is not None:
             raise self._failure
 
-    def _send(self, packet: bytes) -> None:
+    def _send(self, packet: bytes, ids: Array | None = None) -> None:
+        """Sends a packet, and a descriptor of a file with ids."""
+        if ids is not None:
+            with os.fdopen(os.memfd_create("graphmill-seeds"), "wb") as file:
+                file.write(np.ascontiguousarray(ids, np.int64).tobytes())
+                file.flush()
+                self._send_with(packet, [file.fileno()])
+        else:
+            self._send_with(packet, [])
+
+    def _send_with(self, packet: bytes, descriptors: list[int]) -> None:
         self.check()
         end = time.monotonic() + _SEND_SECONDS
         while True:
             try:
-                self._channel.send(packet)
+                socket.send_fds(self._channel, [packet], descriptors)
                 return
             except BlockingIOError:
                 pass

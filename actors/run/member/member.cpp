@@ -112,11 +112,11 @@ private:
     if (config_.rows) {
       out.table = config_.rows;
     } else {
+      const auto& own = request.own_seeds ? request.own_seeds : config_.seeds;
       out.table =
-        config_.seeds
-          ? table_of(*config_.graph, config_.seeds)
-          : table_of(config_.graph,
-                     config_.evaluated.value_or(split_of(request.phase)));
+        own ? table_of(*config_.graph, own)
+            : table_of(config_.graph,
+                       config_.evaluated.value_or(split_of(request.phase)));
       out.negatives = config_.negatives;
     }
     const auto shuffled =

@@ -2,6 +2,7 @@
 the way, and says what is wrong."""
 
 import collections
+import concurrent.futures
 import copy
 import inspect
 import json
@@ -920,6 +921,69 @@ class Loading(runs.Workplace):
             with self.assertRaisesRegex(graphmill.DefinitionError, why):
                 next(iter(self.loader(seeds=seeds)))
 
+    def samplers(self, graph):
+        """Processes that wait for its next sample, by the options."""
+        return [loader.engine_pid for _, loader in graph._samplers._idle]
+
+    def test_samples_share_an_engine(self):
+        cut = partitioned(self.data, 3, "random")
+        options = {"as_": "numpy", "edge_ids": True}
+        wanted = [[900, 3], [7], list(range(1000)), [3, 900], [900, 3]]
+
+        def fresh(ids):
+            with graphmill.open(self.data) as graph:
+                return graph.sample(ids, [3, 2], **options).digest()
+
+        expected = [fresh(ids) for ids in wanted]
+        self.assertEqual(expected[0], expected[4])
+        self.assertEqual(len({*expected}), 4)
+        for source in self.data, cut:
+            with graphmill.open(source) as graph:
+                kept = [graph.sample(ids, [3, 2], **options) for ids in wanted]
+                self.assertEqual([batch.digest() for batch in kept], expected)
+                one, = self.samplers(graph)
+                with concurrent.futures.ThreadPoolExecutor(3) as threads:
+                    self.assertEqual([*threads.map(
+                        lambda ids: graph.sample(ids, [3, 2], **options).digest(),
+                        wanted * 4)], expected * 4)
+                with self.assertRaisesRegex(graphmill.DefinitionError, "twice"):
+                    graph.sample([3, 3], [3, 2], **options)
+                os.kill(self.samplers(graph)[-1], signal.SIGKILL)
+                self.assertEqual(graph.sample(wanted[0], [3, 2], **options).digest(),
+                                 expected[0])
+                for fanout in range(1, 7):
+                    graph.sample([7], [fanout], as_="numpy")
+                left = self.samplers(graph)
+                self.assertEqual(len(left), 4)
+            for pid in one, *left:
+                wait_until(lambda: not is_running(pid), "the end of a sampler")
+
+    def test_a_larger_sample(self):
+        """Than the engine was started for."""
+        data = self.top / "larger"
+        small_rmat(data, scale=11)
+        with graphmill.open(data) as graph:
+            for count in 3, 2048, 1025:
+                batch = graph.sample(range(count), [2], as_="numpy")
+                self.assertEqual(batch.n_id[:batch.batch_size].tolist(),
+                                 [*range(count)])
+            self.assertEqual(len(self.samplers(graph)), 2)
+
+    def test_a_fork_samples_by_an_engine_of_its_own(self):
+        graph = graphmill.open(self.data)
+        self.addCleanup(graph.close)
+        expected = graph.sample([900, 3], [3, 2], as_="numpy").digest()
+        child = os.fork()
+        if child == 0:
+            status = 1
+            try:
+                status = int(graph.sample([900, 3], [3, 2], as_="numpy").digest()
+                             != expected)
+            finally:
+                os._exit(status)
+        self.assertEqual(os.waitpid(child, 0)[1], 0)
+        self.assertEqual(graph.sample([900, 3], [3, 2], as_="numpy").digest(), expected)
+
     def test_seeds_of_another_type(self):
         """Batches of all neighbours have the nodes that two hops find from authors,
         by the edges of the dataset."""
@@ -1212,7 +1276,7 @@ class Loading(runs.Workplace):
                 with self.assertRaises(graphmill.DefinitionError):
                     graph.sample(seeds, [2])
             with self.assertRaisesRegex(graphmill.DefinitionError,
-                                        "of type 'author'.*target type 'node'"):
+                                        "of type 'author'.*node types are 'node'"):
                 graph.sample(("author", [1]), [2])
 
     def test_damage_is_told(self):
@@ -1332,7 +1396,7 @@ class Loading(runs.Workplace):
                 method="labor", replace=True)
         failing(wrong, "`weighted`, but edges of .* have no weights",
                 fanouts=[2], method="weighted")
-        failing(wrong, "of type 'author'.*target type 'node'",
+        failing(wrong, "of type 'author'.*node types are 'node'",
                 seeds=("author", [1]))
         failing(wrong, "budget is 'many'", budget="many")
         failing(wrong, "no label set", fanouts=[2], labels="colour")
