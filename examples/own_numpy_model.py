@@ -37,6 +37,9 @@ def main():
     options = {"batch_size": arguments.batch_size, "as_": "numpy", "form": "csr",
                "merge_edge_types": True}
     train = graph.loader([15], **options)
+    if train.world_size > 1:
+        parser.error(f"it trains in one process, and WORLD_SIZE is {train.world_size}: "
+                     "see own_model.py")
     validation = graph.loader([-1], split="val", **options)
     weights = np.zeros((2 * info.num_features + 1, info.num_classes))
     for epoch in range(arguments.epochs):

@@ -1,6 +1,7 @@
 """Trains a model of PyTorch on a graph with several types of nodes or edges: a
 layer for each edge type, and a learnt vector for each node of a type without
-features. `PYTHONPATH=actors/python python3 examples/own_typed_model.py DATA`."""
+features. `PYTHONPATH=actors/python python3 examples/own_typed_model.py DATA`;
+under torchrun, each process trains on its share of every batch."""
 
 import argparse
 
@@ -71,19 +72,27 @@ def main():
     graph = graphmill.open(arguments.data)
     options = {"fanouts": [10, 5], "batch_size": arguments.batch_size}
     train = graph.loader(**options)
-    validation = graph.loader(split="val", **options)
-    model = TypedModel(graph.info, 32, 2)
+    validation = graph.loader(split="val", rank=0, world_size=1, **options)
+    own = model = TypedModel(graph.info, 32, 2)
     optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
+    if train.world_size > 1:
+        torch.distributed.init_process_group("gloo")
+        # The last layer's rows of other types than the target are not used.
+        model = nn.parallel.DistributedDataParallel(own, find_unused_parameters=True)
     for epoch in range(arguments.epochs):
         for batch in train:
+            loss = cross_entropy(model(batch), batch.y, reduction="sum")
+            # The mean over the seeds of all processes, whose gradients are averaged.
+            loss = loss * train.world_size / batch.global_batch_size
             optimizer.zero_grad()
-            cross_entropy(model(batch), batch.y).backward()
+            loss.backward()
             optimizer.step()
-        with torch.no_grad():
-            right = sum(int((model(batch).argmax(1) == batch.y).sum())
-                        for batch in validation)
-        seeds = graph.info.node_types[graph.info.target].splits["validation"]
-        print(f"epoch {epoch + 1}: validation accuracy {right / seeds:.4f}")
+        if train.rank == 0:
+            with torch.no_grad():
+                right = sum(int((own(batch).argmax(1) == batch.y).sum())
+                            for batch in validation)
+            seeds = graph.info.node_types[graph.info.target].splits["validation"]
+            print(f"epoch {epoch + 1}: validation accuracy {right / seeds:.4f}")
 
 
 if __name__ == "__main__":

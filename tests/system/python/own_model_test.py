@@ -22,6 +22,7 @@ sys.path.insert(
     0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import runs
 from imports import save
+from links_test import groups
 from loader_test import typed_dataset
 from runs import small_rmat
 from support import ROOT, SKIPPED, Dataset, imported, np, program
@@ -63,6 +64,22 @@ for epoch in range(3):
 if loader.rank == 0:
     weights = [p.detach().numpy().tolist() for p in model.parameters()]
     json.dump(weights, open(out, "w"))
+"""
+
+# An example whose ranks each leave the weights that they end with.
+WITH_WEIGHTS = """
+import os, runpy, sys, torch
+_, out, example, *_ = sys.argv
+weights = []
+class Noting(torch.optim.Adam):
+    def __init__(self, parameters, **options):
+        weights.extend(parameters)
+        super().__init__(weights, **options)
+torch.optim.Adam = Noting
+sys.argv[:2] = []
+sys.path.insert(0, os.path.dirname(example))
+runpy.run_path(example, run_name="__main__")
+torch.save([one.detach() for one in weights], out + os.environ.get("RANK", "0"))
 """
 
 
@@ -350,9 +367,11 @@ class OwnModel(runs.Workplace):
             self.assertEqual([path.name for path in self.top.glob(f"{out.name}*")],
                              [out.name])
 
-    def test_typed_graphs(self):
+    def planted_authors(self):
         """Classes of papers that only the edges from authors tell."""
-        source = self.top / "typed-source"
+        source, data = self.top / "typed-source", self.top / "typed"
+        if data.exists():
+            return data
         source.mkdir()
         rng = np.random.default_rng(8)
         (source / "meta.json").write_text(json.dumps({
@@ -368,12 +387,54 @@ class OwnModel(runs.Workplace):
             "paper.val_idx": order[200:],
             "paper__cites__paper.edges": rng.integers(0, 300, (2, 600)),
             "author__writes__paper.edges": authors})
-        data = self.top / "typed"
         imported("npy", source, "--out", data)
-        accuracies = self.call("own_typed_model.py", data, "--epochs", 12,
-                               "--batch-size", 20)
+        return data
+
+    def test_typed_graphs(self):
+        accuracies = self.call("own_typed_model.py", self.planted_authors(),
+                               "--epochs", 12, "--batch-size", 20)
         self.assertEqual(len(accuracies), 12)
         self.assertGreater(accuracies[-1], 0.9)
+
+    def torchrun(self, name, example, *arguments):
+        """Runs an example by torchrun itself. Returns what it prints, and the
+        weights that each of two ranks ends with."""
+        script, out = self.top / "with_weights.py", self.top / f"{name}-"
+        script.write_text(WITH_WEIGHTS)
+        # Where Debian's PyTorch 1.13 meets Python 3.11, it cannot redirect nothing:
+        # this redirects a rank that there is not.
+        done = subprocess.run(
+            [sys.executable, "-m", "torch.distributed.run", "--nproc_per_node", "2",
+             "--rdzv_backend", "c10d", "--rdzv_endpoint", "localhost:0",
+             "--monitor_interval", "0.1", "--log_dir", self.top / "logs",
+             "-r", "9:1", "-t", "9:1", script, out,
+             ROOT / "examples" / example, *map(str, arguments)],
+            text=True, capture_output=True, env=self.environment(),
+            timeout=runs.PATIENCE_SECONDS)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout, [torch.load(f"{out}{rank}") for rank in range(2)]
+
+    def test_torchrun_has_equal_ranks(self):
+        """In each example, one rank tells of each epoch, and both end with the same
+        weights, though each has seen its own share of the seeds."""
+        if not torch.distributed.is_available():
+            self.skipTest("this PyTorch cannot be distributed")
+        links = groups(self.top / "groups", np.random.default_rng(5))
+        for name, data, epochs, figure, least in (
+                ("own_model", self.data, 15, r"accuracy (\S+)", 0.35),
+                ("own_links", links, 3, r"validation mrr ([\d.]+)", 0.2),
+                ("own_typed_model", self.planted_authors(), 12,
+                 r"accuracy (\S+)", 0.9)):
+            with self.subTest(name):
+                printed, (first, second) = self.torchrun(
+                    name, f"{name}.py", data, "--epochs", epochs, "--batch-size",
+                    {"own_model": 101, "own_links": 200}.get(name, 20))
+                found = re.findall(figure, printed)
+                self.assertEqual(len(found), epochs, printed)
+                self.assertGreater(float(found[-1]), least)
+                self.assertGreater(len(first), 3)
+                for one, other in zip(first, second, strict=True):
+                    self.assertTrue(torch.equal(one, other))
 
     def test_two_ranks_learn_what_one_does(self):
         """With unequal steps, and one in which a rank has no seeds."""

@@ -683,17 +683,26 @@ class Package(runs.Workplace):
 
     # -- an example
 
-    def test_a_loop_of_numpy(self):
-        done = subprocess.run(
+    def loop_of_numpy(self, *arguments, **environment):
+        return subprocess.run(
             [sys.executable, ROOT / "examples/own_numpy_model.py", self.data,
-             "--epochs", "8", "--batch-size", "30"], text=True,
-            capture_output=True, timeout=runs.PATIENCE_SECONDS,
-            env={**os.environ, "PYTHONPATH": str(PACKAGE)})
+             *arguments], text=True, capture_output=True,
+            timeout=runs.PATIENCE_SECONDS,
+            env={**os.environ, "PYTHONPATH": str(PACKAGE), **environment})
+
+    def test_a_loop_of_numpy(self):
+        done = self.loop_of_numpy("--epochs", "8", "--batch-size", "30")
         self.assertEqual(done.returncode, 0, done.stderr)
         accuracies = [float(line.split()[-1]) for line in
                       done.stdout.splitlines()]
         self.assertEqual(len(accuracies), 8)
         self.assertGreater(accuracies[-1], 0.35)  # Of four classes.
+
+    def test_a_loop_of_numpy_has_no_ranks(self):
+        """Each would learn from its share of the seeds alone."""
+        done = self.loop_of_numpy(RANK="1", WORLD_SIZE="2")
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertIn("one process, and WORLD_SIZE is 2", done.stderr)
 
     # -- what is written about it
 
