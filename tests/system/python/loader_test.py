@@ -1293,18 +1293,42 @@ class Loading(runs.Workplace):
                 for _ in loader:
                     pass
 
-    def test_few_descriptors_and_a_small_shm(self):
-        script = ("import resource, graphmill\n"
-                  "resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))\n"
-                  f"loader = graphmill.Loader({str(self.data)!r}, [4, 3], "
-                  "as_='numpy', batch_size=3)\n"
-                  "print(sum(1 for _ in range(5) for _ in loader))\n")
+    def scripted(self, script, within=()):
+        """What a script prints that reads the dataset `sys.argv[1]`."""
         done = subprocess.run(
-            [sys.executable, "-c", script], capture_output=True, text=True,
-            timeout=runs.PATIENCE_SECONDS,
+            [*within, sys.executable, "-c", script, self.data],
+            capture_output=True, text=True, timeout=runs.PATIENCE_SECONDS,
             env={**os.environ, "PYTHONPATH": str(ROOT / "actors/python")})
         self.assertEqual(done.stderr, "")
-        self.assertGreater(int(done.stdout), 100)
+        return done.stdout
+
+    def test_few_descriptors(self):
+        printed = self.scripted(
+            "import resource, sys, graphmill\n"
+            "resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))\n"
+            "loader = graphmill.Loader(sys.argv[1], [4, 3], as_='numpy', "
+            "batch_size=3)\n"
+            "print(sum(1 for _ in range(5) for _ in loader))\n")
+        self.assertGreater(int(printed), 100)
+
+    def test_a_small_shm(self):
+        """Batches that are kept take more than /dev/shm has."""
+        within = ["unshare", "-m", "--propagation", "private", "sh", "-ec",
+                  "mount -t tmpfs -o size=1m none /dev/shm; exec \"$@\"", "sh"]
+        probe = subprocess.run([*within, "true"], text=True, capture_output=True)
+        if probe.returncode != 0:
+            self.skipTest(f"no /dev/shm of its own: {probe.stderr.strip()}")
+        room, kept = map(int, self.scripted(
+            "import os, sys, graphmill\n"
+            "shm = os.statvfs('/dev/shm')\n"
+            "loader = graphmill.Loader(sys.argv[1], [-1, -1], as_='numpy', "
+            "hold=30)\n"
+            "batches = [next(iter(loader)) for _ in range(30)]\n"
+            "print(shm.f_frsize * shm.f_blocks, sum(batch.x.nbytes "
+            "+ batch.edge_index.nbytes for batch in batches))\n",
+            within).split())
+        self.assertEqual(room, 1 << 20)
+        self.assertGreater(kept, 2 * room)
 
     def test_the_program_needs_no_models(self):
         linked = subprocess.run(
