@@ -85,6 +85,15 @@ train: {epochs: 3}
 END
 graphmill train small.yaml
 python3 batches.py
+# Python's package has no programs of its own, and reads PyTorch when it has to.
+for file in $(dpkg -L python3-graphmill); do
+  if [ -f "$file" ] && [ "$(head -c 4 "$file" | tail -c 3)" = ELF ]; then
+    echo "python3-graphmill has a program or a library: $file" >&2
+    exit 1
+  fi
+done
+python3 -c 'import torch'
+python3 -c 'import graphmill, sys; sys.exit("torch" in sys.modules)'
 graphmill import rmat --scale 10 --out data/people --quiet
 sed -n '/^```python$/,/^```$/p' /usr/share/doc/graphmill/README.md |
   sed '1d;$d' >readme.py

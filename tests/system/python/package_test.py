@@ -765,6 +765,14 @@ class Package(runs.Workplace):
             env={**os.environ, "PYTHONPATH": str(PACKAGE)})
         self.assertEqual((done.stdout.strip(), done.stderr), ("", ""))
 
+    def test_the_package_is_python_alone(self):
+        """It is one package for all processors: programs lie in another one."""
+        files = [path for path in (PACKAGE / "graphmill").rglob("*")
+                 if path.is_file() and "__pycache__" not in path.parts]
+        self.assertIn(PACKAGE / "graphmill/loader.py", files)
+        self.assertEqual([str(path) for path in files
+                          if path.read_bytes().startswith(b"\x7fELF")], [])
+
 
 if __name__ == "__main__":
     unittest.main()
