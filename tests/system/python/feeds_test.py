@@ -31,6 +31,7 @@ from support import np  # noqa: E402
 SETTINGS = {"fanouts": [4, 3], "batch_size": 9, "seed": 7, "as_": "numpy",
             "edge_ids": True, "degrees": True}
 STEPS = 3  # Of an epoch, before something happens.
+MOST_FEEDS = 64  # That are on at a time.
 CHILD = """
 import sys, graphmill
 loader = graphmill.Loader(sys.argv[1], data=sys.argv[2], fanouts=[4, 3],
@@ -262,6 +263,32 @@ class Feeds(clusters.ClusterWorkplace):
         summary = json.loads((cluster.folder / "runs" / trained
                               / "summary.json").read_text())
         self.assertLessEqual(set(summary["daemons"]), {"d0", "d1"})
+
+    def test_one_feed_too_many_waits_for_another(self):
+        """It is told what it waits for, and goes on when one of them ends."""
+        cluster = self.cluster(["0", "1"])
+
+        def first_of(loader):
+            """The digest of its first batch, or why there is none."""
+            loader.set_epoch(0)
+            try:
+                return next(iter(loader)).digest()
+            except graphmill.Timeout as told:
+                return str(told)
+        expected = self.expected(1)[0, 0]
+        loaders = [self.feed(cluster, prefetch=1) for _ in range(MOST_FEEDS)]
+        self.assertEqual({first_of(loader) for loader in loaders}, {expected})
+        late = self.feed(cluster, prefetch=1, timeout=1.0)
+        cluster.wait_until(
+            lambda: first_of(late).endswith(
+                f"is queued: waits: {MOST_FEEDS} feeds are on, as many as may "
+                "be"), "word of what the loader waits for")
+        status = cluster.status()
+        self.assertEqual(1 + len(status["also_running"]), MOST_FEEDS)
+        self.assertEqual(len(status["queued"]), 1)
+        loaders[3].close()
+        cluster.wait_until(lambda: first_of(late) == expected,
+                           "batch in the place of another feed")
 
     # -- losses
 
