@@ -307,8 +307,8 @@ verdict blame_pipeline(const run_health& run, const daemon_health& in) {
     return verdict_saying(
       "",
       fmt::format("trainers{} starve only while there are no batches to "
-                  "make: at the beginning, between phases, or while the run "
-                  "waits for its coordinator",
+                  "make: at the beginning, between phases, while a loop "
+                  "takes none, or while the run waits for its coordinator",
                   where(in)));
   if (dispatcher && dispatcher.actor->stalled >= worth_naming)
     if (const auto lacking = credit_lacking(*dispatcher.actor);

@@ -22,12 +22,23 @@ trained_step step_of(const trace_span& span) {
   return {span.batch->epoch, span.batch->step};
 }
 
-/// Steps whose gradients a trainer has waited for, and got.
+bool has_gradients(const run_trace& trace) {
+  return std::ranges::any_of(trace.daemons, [](const daemon_trace& daemon) {
+    return std::ranges::any_of(daemon.actors, [](const trace_actor& actor) {
+      return actor.kind == actor_kind::gradient_group;
+    });
+  });
+}
+
+/// Steps whose gradients a trainer has waited for, and got. In a run that feeds
+/// a loop: steps that the loop has had.
 std::set<trained_step> steps_over(const run_trace& trace) {
+  const auto last =
+    has_gradients(trace) ? actor_state::waiting : actor_state::running;
   std::set<trained_step> out;
   for (const auto& daemon : trace.daemons)
     for (const auto& span : daemon.spans)
-      if (is_of_trainer(daemon, span) && span.state == actor_state::waiting)
+      if (is_of_trainer(daemon, span) && span.state == last)
         out.insert(step_of(span));
   return out;
 }

@@ -43,7 +43,7 @@ struct run_trace {
 };
 
 /// How many training steps are over of which there are spans of trainers: their
-/// gradients have been added up.
+/// gradients have been added up, or a loop has had their batches.
 std::size_t steps_in(const run_trace& trace);
 
 /// What follows is of traces that are aligned. What was overwritten before the

@@ -228,6 +228,11 @@ std::string result_text(const json& summary) {
                        pluralized(nodes, "node"));
   if (const auto attempts = count(summary, "attempts"); attempts > 1)
     out += fmt::format("attempts         {}\n", attempts);
+  if (const auto steps = find(summary, "steps");
+      text(summary, "digest").empty() && steps != nullptr && *steps == 0)
+    return out // A loader had its batches: nothing was trained or written.
+           + fmt::format("time             {:.1f} s\n",
+                         number(summary, "seconds"));
   out += fmt::format("time             {:.1f} s for {}, {}\n",
                      number(summary, "seconds"),
                      pluralized(count(summary, "epochs"), "epoch"),

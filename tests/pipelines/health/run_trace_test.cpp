@@ -25,7 +25,9 @@ trace_span did(std::uint32_t actor, actor_state state, std::int64_t begin,
 run_trace three_steps() {
   daemon_trace daemon;
   daemon.name = "a";
-  daemon.actors = {{actor_kind::sampler}, {actor_kind::trainer, -1, 0}};
+  daemon.actors = {{actor_kind::sampler},
+                   {actor_kind::trainer, -1, 0},
+                   {actor_kind::gradient_group}};
   for (std::int64_t step = 0; step < 3; ++step) {
     const auto begin = 100 * step;
     daemon.spans.push_back(
@@ -102,6 +104,18 @@ CATCH_TEST_CASE("steps count when their gradients have come",
   CATCH_REQUIRE(trace.daemons[0].spans.size() == 3);
   CATCH_CHECK(trace.daemons[0].spans[2].end == 45);
   CATCH_CHECK(trace.daemons[0].requests.size() == 1);
+}
+
+CATCH_TEST_CASE("steps of a loop count when it has had their batches",
+                "[pipelines][trace]") {
+  auto trace = three_steps();
+  trace.daemons[0].actors.pop_back(); // A loader has no gradients.
+  CATCH_CHECK(steps_in(trace) == 3);
+  keep_steps(trace, 2, 1);
+  const auto& spans = trace.daemons[0].spans;
+  CATCH_REQUIRE(spans.size() == 2);
+  CATCH_CHECK(spans[0].begin == 200);
+  CATCH_CHECK(spans[1].end == 240);
 }
 
 CATCH_TEST_CASE("the last of a trace is what lies before its end",

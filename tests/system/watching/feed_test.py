@@ -1,6 +1,7 @@
 """A loader in Python on a cluster is told of like a run of training: by `top`, the
 page of metrics, the data of the web page, `trace`, and the audit log."""
 
+import concurrent.futures
 import json
 import os
 import pathlib
@@ -45,6 +46,7 @@ class Feed(ClusterWorkplace):
             self.check_metrics(len(keys))
             self.check_trace(keys)
             told = self.started_top()
+            self.check_steps(loader)
         self.check_end(told)
         self.check_audit()
 
@@ -118,6 +120,17 @@ class Feed(ClusterWorkplace):
         self.assertEqual(sorted(batches), [
             ("train", key.epoch + 1, key.step + 1, 0) for key in keys])
 
+    def check_steps(self, loader):
+        """A trace of the next steps ends with them, while the loop goes on."""
+        with concurrent.futures.ThreadPoolExecutor(1) as thread:
+            asked = thread.submit(
+                self.running.ask, "trace", self.run_id, "--steps", 3, "--out",
+                self.top / "steps.json")
+            while not asked.done():
+                for _ in loader:
+                    pass
+            self.assertEqual(asked.result()["steps"], 3)
+
     def started_top(self):
         """Starts `top` without a terminal, which tells of the run until it ends.
         Returns it and the file it tells in."""
@@ -143,6 +156,7 @@ class Feed(ClusterWorkplace):
         self.assertEqual(process.wait(PATIENCE_SECONDS), 0, file.read_text())
         self.assertIn(f"run       {self.run_id}\nstate     finished",
                       file.read_text())
+        self.assertNotRegex(file.read_text(), "weights digest|0 steps")
         self.assertEqual(
             self.running.await_state(self.run_id, "finished")["message"], "")
         over = {f'state="{state}"': float(state == "finished")
