@@ -152,6 +152,8 @@ result<feed_frame> request_in(const json& object) {
   out.registers = in.flag("registers");
   out.own_seeds = in.flag("seeds");
   out.seed_type = in.text("seed_type");
+  if (in.has("most_seeds"))
+    out.most_seeds = in.number("most_seeds", 0, any_number);
   out.own_pairs = in.flag("pairs");
   out.negatives = in.flag("negatives", true);
   out.edge_types = in.texts("edge_types");

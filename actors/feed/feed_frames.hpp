@@ -54,6 +54,7 @@ struct feed_request {
   bool own_seeds = false; ///< A descriptor with original ids comes along.
   /// The node type of these seeds; empty: the target type.
   std::string seed_type;
+  std::int64_t most_seeds = 0; ///< Of a pass; 0: as many as these.
 
   // Of a task of edges.
   /// A descriptor with edges in place of the task's comes along: original ids

@@ -28,8 +28,8 @@ result<void> feed_session::begin(const feed_pass& pass) {
                 "only some passes have seeds of their own: all must, or none");
   if (own_seeds_ && due_ > 0)
     return fail(ec::invalid_argument,
-                "pass {} has seeds of its own and begins before {} batches of "
-                "the pass before are back",
+                "pass {} has seeds of its own, and {} batches of the previous "
+                "pass are not back",
                 pass.number, due_);
   where_ = state::in_pass;
   pass_ = pass.number;

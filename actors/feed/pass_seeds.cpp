@@ -12,7 +12,7 @@ pass_seeds::of(const std::vector<node_id>& ids) {
   const auto& target = info.node_types[static_cast<std::size_t>(info.target)];
   if (std::ssize(ids) > most_)
     return fail(ec::invalid_argument,
-                "a pass has {} seeds, and a batch has {} at most", ids.size(),
+                "seeds has {} nodes, and a batch has {} at most", ids.size(),
                 most_);
   for (const auto id : ids)
     if (id < 0 || id >= target.count)

@@ -76,11 +76,19 @@ result<void> check_form(const batch_form& form, const definition& def,
   return ok();
 }
 
-/// Fails if seeds that are to see their past alone would see next to nothing,
-/// or get degrees, which also count what comes after them.
-result<void> check_times(const feed_request& request, const definition& def) {
+/// Fails if seeds that are to see their past alone have no time, would see next
+/// to nothing, or get degrees, which also count what comes after them.
+result<void> check_times(const feed_request& request, const definition& def,
+                         const dataset_info& info) {
   if (!def.sampler.is_timed())
     return ok();
+  const auto& target = info.node_types[static_cast<std::size_t>(info.target)];
+  if (!chosen_task(info) && !target.timed)
+    return fail(ec::invalid_argument,
+                "nodes of type \"{}\" of \"{}\" have no times, so seeds have "
+                "no past: import them with times (--node-time COLUMN), or say "
+                "time=\"ignore\"",
+                target.name, info.name);
   const auto shuffled =
     def.train.shuffle
     && request.shuffled.value_or(request.phase == phase::train);
@@ -293,12 +301,16 @@ prepare_feed(const feed_request& request,
   GRAPHMILL_TRY(const auto opened, partitioned_graph::open(request.data));
   GRAPHMILL_TRY(const auto seen, with_seed_type(opened, request));
   GRAPHMILL_TRY(auto def, definition_of(request, seen.info()));
+  if (seen.hides_labels() && !def.labels.empty())
+    return fail(ec::invalid_argument,
+                "seeds of type \"{}\" have no labels: leave labels out",
+                request.seed_type);
   GRAPHMILL_TRYV(check_against(def, seen.info(), data_use::feeding));
   auto form = request.form;
   form.trees = def.sampler.is_timed() && def.sampler.disjoint;
   form.visits = def.sampler.method == sampling_method::pinsage;
   GRAPHMILL_TRYV(check_form(form, def, seen.info()));
-  GRAPHMILL_TRYV(check_times(request, def));
+  GRAPHMILL_TRYV(check_times(request, def, seen.info()));
   auto share = member_share::all(def, seen);
   if (request.cluster)
     share.parts.clear();
@@ -344,7 +356,9 @@ prepare_feed(const feed_request& request,
                                                      : member.evaluate_scheme;
   out.hops = scheme->blocks();
   const auto own =
-    (std::min(out.seeds, out.batch_size) + request.world - 1) / request.world;
+    (std::min(std::max(out.seeds, request.most_seeds), out.batch_size)
+     + request.world - 1)
+    / request.world;
   GRAPHMILL_TRYV(settle_storage(member, request.storage,
                                 plan_of(member, *scheme, request.phase, own)));
   return out;

@@ -168,8 +168,9 @@ def not_among(given: Mapping[str, tuple[Any, Sequence[str | None]]]) -> list[str
 
 def texts(what: str, value: Any) -> list[str]:
     """A list of texts. A single text is a list of letters, which nobody means."""
-    if (isinstance(value, (str, bytes, Mapping)) or not hasattr(value, "__iter__")
-            or not all(isinstance(one, str) for one in value)):
+    given: list[Any] = ([None] if isinstance(value, (str, bytes, Mapping))
+                        or not hasattr(value, "__iter__") else list(value))
+    if not all(isinstance(one, str) for one in given):
         raise DefinitionError(f"{what} is {value!r}: give a list of texts",
                               "invalid_argument")
-    return list(value)
+    return given

@@ -164,6 +164,18 @@ class Folder:
             self._arrays[name] = found
         return found
 
+    def stamp(self) -> list[tuple[int, int, int] | None]:
+        """What differs once the dataset in the folder is another one."""
+        out: list[tuple[int, int, int] | None] = []
+        for name in "dataset.json", "partitions.json":
+            try:
+                about = (self._path / name).stat()
+            except OSError:
+                out.append(None)
+            else:
+                out.append((about.st_ino, about.st_mtime_ns, about.st_size))
+        return out
+
     def _json(self, path: pathlib.Path) -> dict[str, Any]:
         try:
             found = json.loads(path.read_text("utf-8"))

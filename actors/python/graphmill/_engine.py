@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import array
 import collections
+import contextlib
 import gc
 import json
 import logging
@@ -78,9 +79,13 @@ class Lease(weakref.ref[Root]):
 def _end(process: subprocess.Popen[bytes], channel: socket.socket, log: IO[bytes],
          pid: int) -> None:
     """Ends an engine; in a forked child, only the copies of its files."""
+    own = os.getpid() == pid
+    if own:
+        with contextlib.suppress(OSError):  # It may have been the first to end.
+            channel.shutdown(socket.SHUT_RDWR)  # Wakes a thread that waits for it.
     channel.close()
     log.close()
-    if os.getpid() != pid:
+    if not own:
         return
     try:
         process.wait(_END_SECONDS)
@@ -366,6 +371,8 @@ class Engine:
 
     def _ended(self) -> EngineError:
         """How the process has ended, and the last that it said."""
+        if self._failure is not None:
+            raise self._failure  # Another thread has closed it.
         try:
             code = self._process.wait(1.0)
             how = f"by signal {-code}" if code < 0 else f"with exit code {code}"

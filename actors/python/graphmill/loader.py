@@ -126,7 +126,8 @@ class Graph:
         self._opening = opening
         self._read: Folder | None = None
         self._loaders: weakref.WeakSet[Loader] = weakref.WeakSet()
-        self._samplers = _Samplers()
+        # A cluster feeds only so many loaders at once.
+        self._samplers = _Samplers(1 if opening.cluster else 4)
 
     def _folder(self) -> Folder:
         if self._read is None:
@@ -188,8 +189,9 @@ class Graph:
         ``seeds`` and the options as a `Loader` does.
 
         The first call starts an engine, which takes some 20 ms. Later ones with the
-        same fanouts and options use it again, up to four engines for each Graph,
-        until `close`. The batch has memory of its own, so any number can be kept.
+        same fanouts and options use it again. Up to four engines stay for each Graph
+        (one on a cluster), until `close`. With ``definition``, and after `close`, none
+        stays. The batch has memory of its own, so any number can be kept.
 
         >>> batch = graphmill.open("data/small").sample([7, 3], [-1, -1],
         ...                                             as_="numpy")
@@ -209,17 +211,29 @@ class Graph:
         most = 1024
         while most < len(ids):
             most *= 2
+        transform = options.pop("transform", None)
+        if transform is not None and not callable(transform):
+            raise DefinitionError(f"transform is {transform!r}: give a function",
+                                  "invalid_argument")
         options = {"split": "test", "shuffle": False, "rank": 0, "world_size": 1,
                    "batch_size": most, **options}
-        key = os.getpid(), repr((kind, fanouts, sorted(options.items())))
-        loader = self._samplers.take(key)
+        fanouts = _fanouts(fanouts)
+        # Files of definitions may change.
+        kept = options.get("definition") is None
+        key = (kind, repr((fanouts, sorted(options.items()))), self._folder().stamp())
+        batch = None
+        loader = self._samplers.take(key) if kept else None
         if loader is not None:
             try:
-                return self._samplers.use(key, loader, ids)
-            except (Cancelled, EngineError, Unavailable):
+                batch = self._samplers.use(key, loader, ids)
+            except (EngineError, Unavailable):
                 pass  # It has ended since. A new one says why, if it lasts.
-        return self._samplers.use(key, Loader(
-            self, fanouts, seeds=ids if kind is None else (kind, ids), **options), ids)
+        if batch is None:
+            loader = Loader(self, fanouts, seeds=ids if kind is None else (kind, ids),
+                            **options)
+            loader._request["most_seeds"] = most
+            batch = self._samplers.use(key, loader, ids, kept)
+        return batch if transform is None else transform(batch)
 
     def close(self) -> None:
         """Closes its loaders. Batches that you keep stay valid."""
@@ -242,9 +256,14 @@ class _Samplers:
     """Loaders of `Graph.sample` that wait for its next call. From any thread: each
     loader is of one call at a time."""
 
-    MOST = 4
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._closed = False
+        self.forget()
+        _all_samplers.add(self)
 
-    def __init__(self) -> None:
+    def forget(self) -> None:
+        """Lets go of all, as in a forked child: they are of its parent."""
         self._lock = threading.Lock()
         self._idle: list[tuple[Any, Loader]] = []  # The one used last is the last.
 
@@ -256,26 +275,39 @@ class _Samplers:
                     return self._idle.pop(at)[1]
         return None
 
-    def use(self, key: Any, loader: Loader, ids: Array) -> Any:
-        """A batch of it. It waits again, unless it fails."""
+    def use(self, key: Any, loader: Loader, ids: Array, keep: bool = True) -> Any:
+        """A batch of it. It waits again, unless it fails or all are closed."""
+        old = [loader]
         try:
             batch = loader._sampled(ids)
-        except BaseException:
-            loader.close()
-            raise
-        with self._lock:
-            self._idle.append((key, loader))
-            old = [each for _, each in self._idle[:-self.MOST]]
-            del self._idle[:-self.MOST]
-        for each in old:
-            each.close()
+            with self._lock:
+                if keep and not self._closed:
+                    self._idle.append((key, loader))
+                    old = [each for _, each in self._idle[:-self._most]]
+                    del self._idle[:-self._most]
+        finally:
+            for each in old:
+                each.close()
         return batch
 
     def close(self) -> None:
+        """None waits from now on."""
         with self._lock:
+            self._closed = True
             old, self._idle = self._idle, []
         for _, each in old:
             each.close()
+
+
+_all_samplers: weakref.WeakSet[_Samplers] = weakref.WeakSet()
+
+
+def _forget_samplers() -> None:
+    for samplers in list(_all_samplers):
+        samplers.forget()
+
+
+os.register_at_fork(after_in_child=_forget_samplers)
 
 
 def _bytes_of(what: str, value: int | str | None) -> int:
@@ -818,8 +850,8 @@ class Loader:
         self._return_all(engine)
 
     def _sampled(self, ids: Array) -> Any:
-        """One batch of these nodes in memory of its own. A loader of which this was
-        called has no iterators."""
+        """One batch of these nodes in memory of its own. Do not iterate over a loader
+        after this."""
         return self._used(lambda: self._sample(ids))
 
     def _sample(self, ids: Array) -> Any:

@@ -61,7 +61,8 @@ void check_rows(const checked_times& c) {
                          "{} of {} has none; import its edges with times "
                          "(--edge-time COLUMN)",
                          in_quotes(c.task->name), c.data()));
-  if (c.task == nullptr && !target.timed)
+  // Seeds of a loader may be of another type, and the loader looks at that.
+  if (c.task == nullptr && !target.timed && !c.feeding)
     c.report(
       "sampler.time",
       fmt::format("`sampler.time` needs the time of each seed, and nodes "

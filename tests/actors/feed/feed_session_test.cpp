@@ -45,8 +45,8 @@ CATCH_TEST_CASE("passes with seeds of their own come one after the other",
   };
   CATCH_CHECK(session.begin(pass(1, true)));
   CATCH_CHECK(error_of(session.begin(pass(2, true))).message
-              == "pass 2 has seeds of its own and begins before 1 batches of "
-                 "the pass before are back");
+              == "pass 2 has seeds of its own, and 1 batches of the previous "
+                 "pass are not back");
   CATCH_CHECK(session.give_back({{.sequence = 0, .freed = true}}));
   CATCH_CHECK(!session.begin(pass(2, true)));
   CATCH_CHECK(session.give_back({{.sequence = 0, .returned = true}}));

@@ -18,7 +18,8 @@ import members
 import runs
 from clusters import PATIENCE_SECONDS, free_port
 from edge_weights import random_weights, weighted
-from support import ROOT, program
+from imports import save
+from support import ROOT, imported, program
 
 sys.path.insert(0, str(ROOT / "actors/python"))
 os.environ["GRAPHMILL_BIN"] = str(pathlib.Path(program()).parent)
@@ -173,6 +174,38 @@ class Feeds(clusters.ClusterWorkplace):
         with graphmill.Loader(data, **{**SETTINGS, **settings}) as whole, self.feed(
                 cluster, data=cluster.data, **settings) as loader:
             self.assertEqual(digests(loader), digests(whole))
+
+    def test_times_of_seeds_of_another_type(self):
+        """Those of the dataset's target have none."""
+        data = self.top / "timed-authors"
+        source = self.top / "timed-authors-source"
+        source.mkdir()
+        rng = np.random.default_rng(5)
+        (source / "meta.json").write_text(json.dumps({
+            "name": "typed", "node_types": {
+                "author": {"num_nodes": 30},
+                "paper": {"num_nodes": 80, "num_classes": 3}}}))
+        save(source, **{
+            "paper.labels": rng.integers(0, 3, 80), "paper.train_idx": np.arange(80),
+            "author.time": rng.integers(50, 90, 30),
+            "paper__by__author.edges": np.stack(
+                [rng.integers(0, 80, 300), rng.integers(0, 30, 300)]),
+            "paper__by__author.edge_time": rng.integers(0, 100, 300)})
+        imported("npy", source, "--edge-time", "--node-time", "--time-unit", "step",
+                 "--out", data)
+        cluster = self.cluster(["0", "1"], data=runs.partitioned(
+            data, 2, "random"))
+        settings = {**SETTINGS, "degrees": False, "fanouts": [3], "time": "strict",
+                    "disjoint": True}
+        ids = ("author", range(30))
+        with graphmill.Loader(data, **settings, seeds=ids) as whole, self.feed(
+                cluster, data=cluster.data, **settings, seeds=ids) as loader:
+            self.assertEqual(digests(loader), digests(whole))
+        for source in {"source": data}, {"source": cluster.coordinator,
+                                         "data": cluster.data}:
+            with self.assertRaisesRegex(graphmill.DefinitionError,
+                                        "\"paper\" .* have no times"):
+                graphmill.Loader(**source, **settings, seeds=[1, 2]).state_dict()
 
     def test_weights(self):
         data = weighted(self.data, self.top / "weighted", random_weights)

@@ -11,6 +11,7 @@ import pathlib
 import pickle
 import pydoc
 import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -958,6 +959,64 @@ class Loading(runs.Workplace):
             for pid in one, *left:
                 wait_until(lambda: not is_running(pid), "the end of a sampler")
 
+    def test_samples_differ_by_their_options(self):
+        """Also by those that look the same."""
+        class Named:
+            def __init__(self, name):
+                self.name = name
+
+            def __call__(self, batch):
+                return self.name
+
+            def __repr__(self):
+                return "a transform"
+
+        file = self.top / "sampling.yaml"
+        with graphmill.open(self.data) as graph:
+            for name in "first", "second":
+                self.assertEqual(graph.sample([7], [2], transform=Named(name)), name)
+            for fanout in 1, 2:
+                batch = graph.sample([900], map(int, [fanout]), as_="numpy")
+                self.assertEqual(batch.num_edges, fanout)
+                file.write_text(
+                    f"name: x\ndataset: small\nsampler: {{fanouts: [{fanout}]}}\n")
+                batch = graph.sample([900], None, definition=file, as_="numpy")
+                self.assertEqual(batch.num_edges, fanout)
+            with self.assertRaisesRegex(graphmill.DefinitionError, "give a function"):
+                graph.sample([7], [2], transform=3)
+
+    def test_samples_are_of_the_dataset_that_is_there(self):
+        data = self.top / "replaced"
+        small_rmat(data)
+        with graphmill.open(data) as graph:
+            before = graph.sample([7], [2], as_="numpy").digest()
+            small_rmat(self.top / "other", seed=4)
+            shutil.rmtree(data)
+            (self.top / "other").rename(data)
+            after = graph.sample([7], [2], as_="numpy").digest()
+        with graphmill.open(data) as graph:
+            self.assertEqual(after, graph.sample([7], [2], as_="numpy").digest())
+        self.assertNotEqual(after, before)
+
+    def test_samples_of_a_closed_graph_leave_no_engine(self):
+        graph = graphmill.open(self.data)
+        graph.sample([7], [2], as_="numpy")
+        one, = self.samplers(graph)
+        graph.close()
+        self.assertFalse(is_running(one))
+        graph.sample([7], [2], as_="numpy")
+        self.assertEqual(self.samplers(graph), [])
+
+    def test_closing_wakes_a_waiting_thread(self):
+        with graphmill.open(self.data) as graph, \
+                concurrent.futures.ThreadPoolExecutor(1) as thread:
+            waiting = thread.submit(graph.sample, [7], [2], overrides=SLOW)
+            wait_until(lambda: any(loader._engine for loader in graph._loaders),
+                       "the engine of a sample")
+            graph.close()
+            with self.assertRaises(graphmill.Cancelled):
+                waiting.result(runs.PATIENCE_SECONDS)
+
     def test_a_larger_sample(self):
         """Than the engine was started for."""
         data = self.top / "larger"
@@ -1021,7 +1080,8 @@ class Loading(runs.Workplace):
                 ({"seeds": ("author", [30])}, "\"author\" go from 0 to 29"),
                 ({"seeds": ("author", np.ones(80, bool))}, "mask of 80 .* there are 30"),
                 ({"seeds": ("venue", [1])}, "'venue'.* are .*'author'"),
-                ({"seeds": ("author", [1]), "labels": "x"}, "no label set")):
+                ({"seeds": ("author", [1]), "labels": "x"},
+                 "\"author\" have no labels: leave labels out")):
             with self.subTest(why), self.assertRaisesRegex(
                     graphmill.DefinitionError, why):
                 next(iter(graphmill.Loader(data, [2, 2], **wrong)))
