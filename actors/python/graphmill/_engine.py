@@ -299,7 +299,10 @@ class Engine:
         end = time.monotonic() + _SEND_SECONDS
         while True:
             try:
-                socket.send_fds(self._channel, [packet], descriptors)
+                if descriptors:
+                    socket.send_fds(self._channel, [packet], descriptors)
+                else:
+                    self._channel.send(packet)
                 return
             except BlockingIOError:
                 pass

@@ -217,7 +217,9 @@ class Graph:
                                   "invalid_argument")
         options = {"split": "test", "shuffle": False, "rank": 0, "world_size": 1,
                    "batch_size": most, **options}
+        # What iterates once would look the same when it is used up.
         fanouts = _fanouts(fanouts)
+        options["overrides"] = texts("overrides", options.get("overrides", ()))
         # Files of definitions may change.
         kept = options.get("definition") is None
         key = (kind, repr((fanouts, sorted(options.items()))), self._folder().stamp())

@@ -978,6 +978,10 @@ class Loading(runs.Workplace):
             for fanout in 1, 2:
                 batch = graph.sample([900], map(int, [fanout]), as_="numpy")
                 self.assertEqual(batch.num_edges, fanout)
+                batch = graph.sample(
+                    [900], [3], as_="numpy",
+                    overrides=iter([f"sampler.fanouts=[{fanout}]"]))
+                self.assertEqual(batch.num_edges, fanout)
                 file.write_text(
                     f"name: x\ndataset: small\nsampler: {{fanouts: [{fanout}]}}\n")
                 batch = graph.sample([900], None, definition=file, as_="numpy")
