@@ -83,7 +83,7 @@ result<void> check_times(const feed_request& request, const definition& def,
   if (!def.sampler.is_timed())
     return ok();
   const auto& target = info.node_types[static_cast<std::size_t>(info.target)];
-  if (!chosen_task(info) && !target.timed)
+  if (def.task.empty() && !target.timed)
     return fail(ec::invalid_argument,
                 "nodes of type \"{}\" of \"{}\" have no times, so seeds have "
                 "no past: import them with times (--node-time COLUMN), or say "
