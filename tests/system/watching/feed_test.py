@@ -108,14 +108,18 @@ class Feed(ClusterWorkplace):
         trace_test.Traces.check(self, trace)
         self.assertEqual(set(trace.processes.values()),
                          {"d0", "d1", self.taker})
-        batches = []
+        batches, taken = [], 0
         for way in trace.ways("batch"):
-            self.assertEqual([trace.kind(span) for span in way],
-                             ["sampler", "fetcher", "batcher", "trainer"])
+            stages = [trace.kind(span) for span in way]
+            self.assertEqual(stages[:3], ["sampler", "fetcher", "batcher"])
+            # One that is handed out while the loop has another has no span there.
+            self.assertIn(stages[3:], (["trainer"], []))
+            taken += len(stages[3:])
             self.assertEqual({trace.daemon(span) for span in way},
                              {self.taker})
             at, = set(map(trace_test.batch_of, way))
             batches.append(at)
+        self.assertGreater(taken, 0)
         # Viewers count from 1.
         self.assertEqual(sorted(batches), [
             ("train", key.epoch + 1, key.step + 1, 0) for key in keys])
