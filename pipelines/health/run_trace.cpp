@@ -30,8 +30,8 @@ bool has_gradients(const run_trace& trace) {
   });
 }
 
-/// Steps whose gradients a trainer has waited for, and got. In a run that feeds
-/// a loop: steps that the loop has had.
+/// Of training: steps whose gradients have arrived at a trainer. Of a loader:
+/// steps whose batches the loop has received.
 std::set<trained_step> steps_over(const run_trace& trace) {
   const auto last =
     has_gradients(trace) ? actor_state::waiting : actor_state::running;

@@ -6,10 +6,11 @@
 // when the linker asks; and with GRAPHMILL_ONE_LEVEL, to compare what each
 // instruction set gives.
 //
-// Kernels whose loops fill all registers have two versions. GRAPHMILL_WIDE
-// marks the one for registers of sixteen floats. GRAPHMILL_NARROW marks the one
-// for registers of eight or four. `simd::has_wide_registers` chooses between
-// them. Each is compiled only for the processors that run it.
+// Some kernels have two versions, because their loops use every register.
+// GRAPHMILL_WIDE marks the version for registers of sixteen floats.
+// GRAPHMILL_NARROW marks the version for registers of eight or four.
+// `simd::has_wide_registers` chooses between them. Each is compiled only for
+// the processors that run it.
 #if !defined(GRAPHMILL_ONE_LEVEL) && defined(__x86_64__) && defined(__linux__) \
   && defined(__GNUC__) && !defined(__clang__)                                  \
   && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)

@@ -212,9 +212,8 @@ class Graph:
         while most < len(ids):
             most *= 2
         transform = options.pop("transform", None)
-        if transform is not None and not callable(transform):
-            raise DefinitionError(f"transform is {transform!r}: give a function",
-                                  "invalid_argument")
+        if wrong := _wrong_in(transform):
+            raise DefinitionError(wrong[0], "invalid_argument")
         options = {"split": "test", "shuffle": False, "rank": 0, "world_size": 1,
                    "batch_size": most, **options}
         # What iterates once would look the same when it is used up.
@@ -325,6 +324,11 @@ def _bytes_of(what: str, value: int | str | None) -> int:
             return int(float(number) * factor)
     raise DefinitionError(f"{what} is {value!r}: give bytes, or a text such as "
                           "\"512 MiB\"", "invalid_argument")
+
+
+def _wrong_in(transform: Any) -> list[str]:
+    return ([] if transform is None or callable(transform) else
+            [f"transform is {transform!r}: give a function"])
 
 
 def _with_type(seeds: Any) -> tuple[str | None, Any]:
@@ -595,8 +599,7 @@ class Loader:
                               for name, value in (("labels", labels),
                                                   ("seed_order", seed_order)))
         restart = None if restart is None else share("restart", restart)
-        if transform is not None and not callable(transform):
-            wrong.append(f"transform is {transform!r}: give a function")
+        wrong += _wrong_in(transform)
         if not 1 <= prefetch <= 1000:
             wrong.append(f"prefetch is {prefetch}: give 1 to 1000 batches")
         if hold < 1:
